@@ -25,8 +25,11 @@ from coldstart import cpu_until_request_s
 from measure import PYTHON, child_cpu_s, report, rounds
 from rows import Line, Row, figure, ours
 
+from bridle.core.queries import ListSessions
+from bridle.core.session_api import SessionApi
+from bridle.surfaces.session_calls import wait_for_run
+
 if TYPE_CHECKING:
-    from bridle.core.door import Door
     from bridle.core.ids import SessionId
 
 ROUNDS = rounds(9)
@@ -165,16 +168,16 @@ async def run_served(home: str, work: str, script: str) -> float:
     return time.process_time() - began
 
 
-async def run_once(door: "Door", work: str, script: str) -> None:
+async def run_once(api: "SessionApi", work: str, script: str) -> None:
     """Begin a session and run it to its end, watching all of it."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, RunOptions
 
-    session = await door.create(cwd=work)
+    session = await api.create(cwd=work)
     prompt = Prompt(user_message("Look."), RunOptions(model=f"scripted/{script}"))
-    receipt = await door.submit(session, prompt)
+    receipt = await api.submit(session, prompt)
     assert receipt.run_id is not None
-    ended = await door.wait(session, receipt.run_id)
+    ended = await wait_for_run(api, session, receipt.run_id)
     assert (ended.outcome, ended.turns) == ("completed", TURNS), ended
 
 
@@ -228,7 +231,7 @@ async def watch_served(home: str) -> tuple[float, float]:
 
     client = await reach(Place(Path(home)))
     assert client is not None
-    [summary] = await client.list()
+    [summary] = await client.ask(ListSessions())
     began, began_wall = time.process_time(), time.monotonic()
     await watch_all(client, summary.id)
     used_s, wall_s = time.process_time() - began, time.monotonic() - began_wall
@@ -236,10 +239,10 @@ async def watch_served(home: str) -> tuple[float, float]:
     return used_s, wall_s
 
 
-async def watch_all(door: "Door", session: "SessionId") -> None:
+async def watch_all(api: "SessionApi", session: "SessionId") -> None:
     """Watch until the last event has come."""
     seen = 0
-    stream = door.watch(session)
+    stream = api.watch(session)
     async for _ in stream:
         seen += 1
         if seen == EVENTS:

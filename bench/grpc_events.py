@@ -30,19 +30,19 @@ AHEAD = 1_000  # fragments that the model may be ahead of the stream
 
 
 class Paced:
-    """A door whose watchers can be waited for, and a provider that does."""
+    """A session API whose watchers can be waited for, and a provider that does."""
 
     def __init__(self) -> None:
-        self.door: Any = None
+        self.api: Any = None
         self._made = self._seen = 0
         self._caught_up = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.door, name)
+        return getattr(self.api, name)
 
     async def watch(self, session: Any, after: int = 0) -> AsyncGenerator[Any, None]:
         """Count what a watcher takes."""
-        async for item in self.door.watch(session, after):
+        async for item in self.api.watch(session, after):
             yield item
             self._seen += 1
             if self._made - self._seen < AHEAD:
@@ -87,7 +87,7 @@ async def serve_bridle(home: Path) -> tuple[int, Any]:
     from bridle.surfaces.grpc import serve_grpc
 
     paced = Paced()
-    paced.door = SessionService(
+    paced.api = SessionService(
         Engine(
             store=SqliteStore(home / "bridle.db", SystemClock()),
             claims=FileClaims(home / "claims"),

@@ -42,23 +42,23 @@ def write_bare() -> None:
 
 
 class OneRun:
-    """A door with one session and one long run in it."""
+    """A session API with one session and one long run in it."""
 
-    outlives_us = True
+    is_remote = True
 
     def __init__(self) -> None:
         self.is_over = asyncio.Event()
 
-    async def records(self, session: Any, after: int = 0, limit: int | None = None) -> list[Any]:
-        """Return how the session began."""
+    async def ask(self, query: Any) -> list[Any]:
+        """Return the first record of the session."""
         from bridle.core.protocol import Record, SessionCreated
 
-        return [Record(1, 0, SessionCreated(session, "/"), "")]
+        return [Record(1, 0, SessionCreated(query.session, "/"), "")]
 
     async def submit(self, session: Any, command: Any) -> Any:
         """Take the prompt."""
-        from bridle.core.door import Receipt
         from bridle.core.ids import RunId
+        from bridle.core.session_api import Receipt
 
         return Receipt(1, RunId("run"))
 
@@ -67,9 +67,10 @@ class OneRun:
         from bridle.core.ids import RunId
         from bridle.core.messages import user_message
         from bridle.core.protocol import MessageAdded, Record, RunEnded, RunStarted, TextDelta
+        from bridle.core.queries import Records
 
         deltas = [TextDelta(text) for text in texts()]
-        yield (await self.records(session))[0]
+        yield (await self.ask(Records(session)))[0]
         yield Record(2, 0, RunStarted(RunId("run"), "bench/bench"), "")
         yield Record(3, 0, MessageAdded(user_message("Tell me a long story.")), "")
         os.write(1, b"\n")
@@ -82,8 +83,8 @@ class OneRun:
 class Script:
     """A client that starts the run and goes when it is over."""
 
-    def __init__(self, door: OneRun) -> None:
-        self._door = door
+    def __init__(self, api: OneRun) -> None:
+        self._api = api
         self._lines = [
             {
                 "jsonrpc": "2.0",
@@ -97,7 +98,7 @@ class Script:
         """Return the next line."""
         if self._lines:
             return json.dumps(self._lines.pop()).encode()
-        await self._door.is_over.wait()
+        await self._api.is_over.wait()
         return None
 
 
@@ -109,9 +110,9 @@ async def write_bridle() -> None:
     from bridle.surfaces.rpc.lines import StreamSink
     from bridle.surfaces.rpc.stdio import open_writer
 
-    door: Any = OneRun()
-    desk = Desk(door=door, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False)
-    await Connection(desk, Script(door), StreamSink(await open_writer(1))).serve()
+    api: Any = OneRun()
+    desk = Desk(api=api, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False)
+    await Connection(desk, Script(api), StreamSink(await open_writer(1))).serve()
 
 
 def measure(kind: str) -> tuple[float, float]:

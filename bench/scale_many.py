@@ -43,10 +43,10 @@ async def engine(folder: str) -> None:
         parts = ", ".join(f"{role} {cores:.3f}" for role, cores in idle.items())
         print(f"idle cores: {parts}; connections: worker {counts[1]}, gateway {counts[2] - counts[1]}")
         gateway = stage.processes[1]
-        async with stage.client(gateway) as door:
-            await asyncio.gather(*(run_once(door, stage.work, model) for _ in range(RUNS)))
+        async with stage.client(gateway) as api:
+            await asyncio.gather(*(run_once(api, stage.work, model) for _ in range(RUNS)))
             before = figures(stage)
-            await asyncio.gather(*(run_once(door, stage.work, model) for _ in range(RUNS)))
+            await asyncio.gather(*(run_once(api, stage.work, model) for _ in range(RUNS)))
             await until_quiet(stage)
         grown = {name: (after - before[name]) / RUNS for name, after in figures(stage).items()}
         each = ", ".join(f"{name} {grown[name] / 1024:.1f} kB" for name in (*TABLES, "WAL"))

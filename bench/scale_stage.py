@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from children import child_env
 from measure import PYTHON
 
+from bridle.surfaces.session_calls import wait_for_run
+
 if TYPE_CHECKING:
     from bridle.core.ids import SessionId
     from bridle.core.protocol import RunEnded
@@ -250,20 +252,20 @@ def looking(turns: int, **more: Any) -> dict[str, Any]:
     return {"replies": [reply | more for reply in (*looks, {"text": "All files have been looked at."})]}
 
 
-async def begin(door: Any, work: Path, model: str, **options: Any) -> tuple["SessionId", Any]:
+async def begin(api: Any, work: Path, model: str, **options: Any) -> tuple["SessionId", Any]:
     """Begin a session and give it a prompt; returns the session and the receipt."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, RunOptions
 
-    session = await door.create(cwd=str(work))
+    session = await api.create(cwd=str(work))
     prompt = Prompt(user_message("Look at all files."), RunOptions(model=model, **options))
-    return session, await door.submit(session, prompt)
+    return session, await api.submit(session, prompt)
 
 
-async def run_once(door: Any, work: Path, model: str, **options: Any) -> "RunEnded":
+async def run_once(api: Any, work: Path, model: str, **options: Any) -> "RunEnded":
     """Begin a session and follow its run to the end."""
-    session, receipt = await begin(door, work, model, **options)
-    ended: RunEnded = await door.wait(session, receipt.run_id)
+    session, receipt = await begin(api, work, model, **options)
+    ended: RunEnded = await wait_for_run(api, session, receipt.run_id)
     assert ended.outcome == "completed", ended
     return ended
 

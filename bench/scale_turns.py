@@ -61,8 +61,8 @@ async def compare(folder: str) -> dict[str, list[dict[str, float]]]:
         homes["sqlite"].mkdir()
         (homes["sqlite"] / "config.toml").write_text("[memory]\nenabled = false\n")
         os.environ["BRIDLE_DATABASE_URL"] = stage.url
-        async with stage.client(gateway) as door:
-            await run_once(door, stage.work, model)
+        async with stage.client(gateway) as api:
+            await run_once(api, stage.work, model)
             for _ in range(ROUNDS):
                 for name, home in homes.items():
                     database = tree_cpu_s(stage.server.pid)
@@ -73,12 +73,12 @@ async def compare(folder: str) -> dict[str, list[dict[str, float]]]:
                     found[name].append({"process": cpu, "wall": wall})
                     if name == "postgres":
                         found[name][-1]["postgres"] = database - await idle_cpu(stage, 2 * wall) / 2
-                found["cluster"].append(await served(stage, door, model))
-            await short_runs(stage, door)
+                found["cluster"].append(await served(stage, api, model))
+            await short_runs(stage, api)
     return found
 
 
-async def short_runs(stage: Cluster, door: object) -> None:
+async def short_runs(stage: Cluster, api: object) -> None:
     """Print what runs of one turn use: what a run costs beside its turns is most of it."""
     model = stage.script(looking(1), "short")
     await until_quiet(stage)
@@ -87,7 +87,7 @@ async def short_runs(stage: Cluster, door: object) -> None:
     idle = used(before, stage.cpu())
     before, began = stage.cpu(), time.monotonic()
     for _ in range(SHORT_RUNS):
-        await run_once(door, stage.work, model)
+        await run_once(api, stage.work, model)
     wall = time.monotonic() - began
     each = {
         role: (cpu - idle[role] * wall / IDLE_S) / SHORT_RUNS * 1000
@@ -104,11 +104,11 @@ async def idle_cpu(stage: Cluster, seconds: float) -> float:
     return tree_cpu_s(stage.server.pid) - before
 
 
-async def served(stage: Cluster, door: object, model: str) -> dict[str, float]:
+async def served(stage: Cluster, api: object, model: str) -> dict[str, float]:
     """Return what one run through a gateway and a worker uses."""
     await until_quiet(stage)
     before, began = stage.cpu(), time.monotonic()
-    await run_once(door, stage.work, model)
+    await run_once(api, stage.work, model)
     wall = time.monotonic() - began
     return {**used(before, stage.cpu()), "wall": wall}
 

@@ -40,12 +40,12 @@ SCRIPT = {
 }
 
 
-async def until_asked(door: Any, stage: Cluster, model: str) -> tuple[Any, Any]:
+async def until_asked(api: Any, stage: Cluster, model: str) -> tuple[Any, Any]:
     """Begin a run and wait until it asks; returns the session and the question."""
     from bridle.core.protocol import ApprovalRequested, Record
 
-    session, _ = await begin(door, stage.work, model)
-    items = door.watch(session, 0)
+    session, _ = await begin(api, stage.work, model)
+    items = api.watch(session, 0)
     async for item in items:
         if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
             break
@@ -53,14 +53,14 @@ async def until_asked(door: Any, stage: Cluster, model: str) -> tuple[Any, Any]:
     return session, item.event.call_id
 
 
-async def answer(door: Any, session: Any, call_id: Any) -> tuple[float, float]:
+async def answer(api: Any, session: Any, call_id: Any) -> tuple[float, float]:
     """Deny what a run asks; returns the seconds until that was taken, and until the run had ended."""
     from bridle.core.protocol import Decide, Record, RunEnded
 
     began = time.monotonic()
-    receipt = await door.submit(session, Decide(call_id, "deny"))
+    receipt = await api.submit(session, Decide(call_id, "deny"))
     taken = time.monotonic() - began
-    items = door.watch(session, receipt.seq - 1)
+    items = api.watch(session, receipt.seq - 1)
     async for item in items:
         if isinstance(item, Record) and isinstance(item.event, RunEnded):
             break
@@ -69,13 +69,13 @@ async def answer(door: Any, session: Any, call_id: Any) -> tuple[float, float]:
     return taken, ended
 
 
-async def ask_all(stage: Cluster, door: Any, model: str, count: int) -> list[tuple[Any, Any]]:
+async def ask_all(stage: Cluster, api: Any, model: str, count: int) -> list[tuple[Any, Any]]:
     """Bring as many runs to a question, and wait until no worker holds one."""
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one() -> tuple[Any, Any]:
         async with slots:
-            return await until_asked(door, stage, model)
+            return await until_asked(api, stage, model)
 
     asked = await asyncio.gather(*(one() for _ in range(count)))
     async with asyncio.timeout(PATIENCE_S):
@@ -85,13 +85,13 @@ async def ask_all(stage: Cluster, door: Any, model: str, count: int) -> list[tup
     return asked
 
 
-async def answer_all(door: Any, asked: list[tuple[Any, Any]]) -> None:
+async def answer_all(api: Any, asked: list[tuple[Any, Any]]) -> None:
     """Answer all of them."""
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one(session: Any, call_id: Any) -> None:
         async with slots:
-            await answer(door, session, call_id)
+            await answer(api, session, call_id)
 
     await asyncio.gather(*(one(*each) for each in asked))
 
@@ -120,16 +120,16 @@ async def wait_for_people(folder: str) -> tuple[list[float], list[tuple[float, f
         model = stage.script(SCRIPT)
         worker = await stage.start("worker", scale='runs = 128\nrest_after = "1s"')
         gateway = await stage.start("gateway")
-        async with stage.client(gateway) as door:
-            await answer_all(door, await ask_all(stage, door, model, SESSIONS))
+        async with stage.client(gateway) as api:
+            await answer_all(api, await ask_all(stage, api, model, SESSIONS))
             await until_quiet(stage)
             memory = [figures(stage, worker, gateway, "before")]
             began = time.monotonic()
-            asked = await ask_all(stage, door, model, SESSIONS)
+            asked = await ask_all(stage, api, model, SESSIONS)
             print(f"{SESSIONS} runs came to rest in {time.monotonic() - began:.0f} s; {load()}")
             memory.append(figures(stage, worker, gateway, f"with {SESSIONS} that wait"))
-            answered = [await answer(door, *each) for each in asked[:ANSWERED]]
-            await answer_all(door, asked[ANSWERED:])
+            answered = [await answer(api, *each) for each in asked[:ANSWERED]]
+            await answer_all(api, asked[ANSWERED:])
             await until_quiet(stage)
             memory.append(figures(stage, worker, gateway, "after all are answered"))
     return memory, answered

@@ -51,12 +51,12 @@ def clock() -> Iterator[str]:
             server.kill()
 
 
-async def watch_one(door: Any, session: str) -> tuple[list[float], list[float]]:
+async def watch_one(api: Any, session: str) -> tuple[list[float], list[float]]:
     """Watch a session until its run has ended; returns how late fragments and records were."""
     from bridle.core.protocol import Record, RunEnded, TextDelta
 
     fragments, records = [], []
-    items = door.watch(session, None)
+    items = api.watch(session, None)
     await anext(items)  # what was there before
     print("ready", flush=True)
     async for item in items:
@@ -76,19 +76,19 @@ async def watch_all(home: str, *sessions: str) -> None:
     from bridle.surfaces.daemon.place import Place
     from bridle.surfaces.daemon.starting import reach
 
-    door = await reach(Place(Path(home)))
-    assert door is not None
-    found = await asyncio.gather(*(watch_one(door, session) for session in sessions))
+    api = await reach(Place(Path(home)))
+    assert api is not None
+    found = await asyncio.gather(*(watch_one(api, session) for session in sessions))
     print(*(late for fragments, _ in found for late in fragments), flush=True)
     print(*(late for _, records in found for late in records), flush=True)
-    await door.aclose()
+    await api.aclose()
 
 
 async def lateness(stage: Cluster, count: int, model: str) -> tuple[list[float], ...]:
     """Run sessions at once with a watcher each; returns how late fragments and records were."""
     one, two = (process for process in stage.processes if process.role == "gateway")
-    async with stage.client(one) as door:
-        sessions = [await door.create(cwd=str(stage.work)) for _ in range(count)]
+    async with stage.client(one) as api:
+        sessions = [await api.create(cwd=str(stage.work)) for _ in range(count)]
         watching = await asyncio.create_subprocess_exec(
             PYTHON,
             __file__,
@@ -103,7 +103,7 @@ async def lateness(stage: Cluster, count: int, model: str) -> tuple[list[float],
             assert await watching.stdout.readline() == b"ready\n"
         before, began = stage.cpu(), time.monotonic()
         await asyncio.gather(
-            *(prompt(door, session, model, APART_S * place) for place, session in enumerate(sessions))
+            *(prompt(api, session, model, APART_S * place) for place, session in enumerate(sessions))
         )
         found = [[float(word) for word in (await watching.stdout.readline()).split()] for _ in range(2)]
         wall = time.monotonic() - began
@@ -116,13 +116,13 @@ async def lateness(stage: Cluster, count: int, model: str) -> tuple[list[float],
     return tuple(found)
 
 
-async def prompt(door: Any, session: Any, model: str, wait_s: float) -> None:
+async def prompt(api: Any, session: Any, model: str, wait_s: float) -> None:
     """Have a session's run begun."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, RunOptions
 
     await asyncio.sleep(wait_s)
-    await door.submit(session, Prompt(user_message("What time is it?"), RunOptions(model=model)))
+    await api.submit(session, Prompt(user_message("What time is it?"), RunOptions(model=model)))
 
 
 async def measure(folder: str, url: str) -> dict[str, tuple[list[float], ...]]:

@@ -51,16 +51,16 @@ async def full_of_work(stage: Cluster, gateway: Process, workers: int) -> float:
     capacity = workers * RUNS
     slots = asyncio.Semaphore(capacity + capacity // 2)  # some always wait for a worker
 
-    async def one(door: Any) -> None:
+    async def one(api: Any) -> None:
         async with slots:
-            ended = await run_once(door, stage.work, "local/bench")
+            ended = await run_once(api, stage.work, "local/bench")
             assert ended.turns == TURNS, ended
 
-    async with stage.client(gateway) as door:
-        await asyncio.gather(*(one(door) for _ in range(capacity)))
+    async with stage.client(gateway) as api:
+        await asyncio.gather(*(one(api) for _ in range(capacity)))
         await until_quiet(stage)
         before, began = stage.cpu(), time.monotonic()
-        await asyncio.gather(*(one(door) for _ in range(WAVES * capacity)))
+        await asyncio.gather(*(one(api) for _ in range(WAVES * capacity)))
         wall = time.monotonic() - began
         spent = used(before, stage.cpu())
     rate = WAVES * capacity / wall
@@ -76,12 +76,12 @@ async def acceptance(stage: Cluster, gateway: Process) -> tuple[list[float], lis
     """Return how long prompts to idle workers take until they are taken, and until their run is seen."""
     model = stage.script(QUICK, "quick")
     taken, begun = [], []
-    async with stage.client(gateway) as door:
+    async with stage.client(gateway) as api:
         for _ in range(PROMPTS):
             began = time.monotonic()
-            session, receipt = await begin(door, stage.work, model)
+            session, receipt = await begin(api, stage.work, model)
             taken.append(time.monotonic() - began)
-            seen = door.watch(session, receipt.seq - 1)
+            seen = api.watch(session, receipt.seq - 1)
             async for _ in seen:
                 begun.append(time.monotonic() - began)
                 break

@@ -167,7 +167,7 @@ def shared_classes(modules: Mapping[str, Module]) -> list[str]:
 
 def api_methods(modules: Mapping[str, Module]) -> list[str]:
     """Return the public methods of the protocol that surfaces talk to."""
-    return [
+    named = [
         one.name
         for module in modules.values()
         for node in module.tree.body
@@ -175,6 +175,7 @@ def api_methods(modules: Mapping[str, Module]) -> list[str]:
         for one in node.body
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_")
     ]
+    return list(dict.fromkeys(named))  # an overload is no other method
 
 
 def matches(tree: ast.Module, event: str) -> bool:

@@ -200,7 +200,7 @@ async def test_a_client_of_the_fastapi_app_that_goes_cancels_its_run(scripted: A
     }
     async with app.router.lifespan_context(app):
         await app(scope, receive, send)
-        async for item in app.state.bridle.door.watch(bridle.SessionId("jo")):
+        async for item in app.state.bridle.api.watch(bridle.SessionId("jo")):
             if isinstance(item, bridle.Record) and isinstance(item.event, bridle.RunEnded):
                 break
 

@@ -18,7 +18,6 @@ __version__ = "0.1.0"
 
 _PLACES = """
 bridle.core.budget Limits
-bridle.core.door NextContext Receipt RewindPlan
 bridle.core.errors BridleError ConfigError HookError KeyTaken ProviderError SessionBusy SessionConflict
 bridle.core.errors SessionError SessionNotFound SessionNotRunning StoreCorrupt StoreError StoreFull
 bridle.core.errors ToolError UsageError
@@ -31,7 +30,9 @@ bridle.core.ports Provider Store Tool ToolContext ToolDispatcher ToolOutput
 bridle.core.protocol Answer ApprovalRequested Delta Event MessageAdded ModelReplied Question QuestionAsked
 bridle.core.protocol ReasoningDelta Record RunEnded RunStarted TextDelta ToolFinished ToolOutputDelta
 bridle.core.protocol ToolStarted
-bridle.core.servers ServerView
+bridle.core.queries NextContext RewindPlan
+bridle.core.server_views ServerView
+bridle.core.session_api Receipt
 bridle.core.skill Skill
 bridle.core.summary SessionSummary
 bridle.core.tool Access Subject ToolSpec

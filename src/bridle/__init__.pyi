@@ -1,7 +1,4 @@
 from bridle.core.budget import Limits as Limits
-from bridle.core.door import NextContext as NextContext
-from bridle.core.door import Receipt as Receipt
-from bridle.core.door import RewindPlan as RewindPlan
 from bridle.core.errors import BridleError as BridleError
 from bridle.core.errors import ConfigError as ConfigError
 from bridle.core.errors import HookError as HookError
@@ -62,7 +59,10 @@ from bridle.core.protocol import TextDelta as TextDelta
 from bridle.core.protocol import ToolFinished as ToolFinished
 from bridle.core.protocol import ToolOutputDelta as ToolOutputDelta
 from bridle.core.protocol import ToolStarted as ToolStarted
-from bridle.core.servers import ServerView as ServerView
+from bridle.core.queries import NextContext as NextContext
+from bridle.core.queries import RewindPlan as RewindPlan
+from bridle.core.server_views import ServerView as ServerView
+from bridle.core.session_api import Receipt as Receipt
 from bridle.core.skill import Skill as Skill
 from bridle.core.summary import SessionSummary as SessionSummary
 from bridle.core.tool import Access as Access

@@ -11,6 +11,7 @@ from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, ToolFinished
+from bridle.core.queries import Records
 from bridle.providers import scripted
 from bridle.sessions.service import SessionService
 from tests.holding import held
@@ -37,7 +38,7 @@ async def lead(service: SessionService, cwd: Path) -> list[str]:
     ended = await service.wait(session, receipt.run_id)
     assert (ended.outcome, ended.text) == ("completed", "done"), ended
     await service.drop_idle(0.0, 0)
-    events = [record.event for record in await service.records(session)]
+    events = [record.event for record in await service.ask(Records(session))]
     results = [event.result for event in events if isinstance(event, ToolFinished)]
     return [result.name for result in results if not result.is_error]
 

@@ -8,7 +8,7 @@ from bridle.app.lsp import folder_languages, language_faults, language_servers, 
 from bridle.app.tools import command_environment
 from bridle.config.settings import Settings, load_settings
 from bridle.config.trusted import fingerprint, set_trust
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.lsp.catalogue import KNOWN
 from bridle.lsp.settings import FolderLanguages, LanguageServer
 

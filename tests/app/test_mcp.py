@@ -12,7 +12,7 @@ from bridle.app.tools import command_environment
 from bridle.config.settings import Settings, load_settings
 from bridle.config.trusted import fingerprint, set_trust
 from bridle.core.ids import SessionId
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.mcp.settings import FolderServers, OAuth, ServerSettings
 
 TIME_SERVER = str(Path(sys.executable).with_name("mcp-server-time"))

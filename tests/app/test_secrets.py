@@ -6,6 +6,7 @@ from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.core.messages import ToolResult, user_message
 from bridle.core.protocol import Prompt, ToolFinished
+from bridle.core.queries import Records
 
 TOKEN = "0123456789abcdef" * 4
 
@@ -25,7 +26,7 @@ async def test_a_model_does_not_get_the_token_of_the_daemon_in_whose_home_it_wor
         receipt = await service.submit(session, Prompt(user_message("hi")))
         assert receipt.run_id is not None
         await service.wait(session, receipt.run_id)
-        events = [record.event for record in await service.records(session)]
+        events = [record.event for record in await service.ask(Records(session))]
     finally:
         await service.aclose()
 

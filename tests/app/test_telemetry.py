@@ -13,6 +13,7 @@ from bridle.app import open_service, open_store
 from bridle.config.settings import load_settings
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunOptions, RunStarted, ToolFinished
+from bridle.core.queries import Records
 from bridle.core.trace import parse_trace
 from tests.telemetry.collector import collecting
 
@@ -82,7 +83,7 @@ async def test_a_command_knows_its_trace(home: Path, tmp_path: Path, env: dict[s
         receipt = await service.submit(session, prompt)
         assert receipt.run_id is not None
         ended = await service.wait(session, receipt.run_id)
-        records = await service.records(session)
+        records = await service.ask(Records(session))
         await service.aclose()
 
     outputs = [one.event.result.output for one in records if isinstance(one.event, ToolFinished)]

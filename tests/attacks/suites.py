@@ -129,7 +129,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "editors": ("surfaces/acp/test_servers.py", "app/test_lent_servers.py"),
     "tenants": (
         "app/test_tenants.py",
-        "scale/test_tenant_door.py",
+        "scale/test_tenant_api.py",
         "scale/test_tenant_models.py",
         "sessions/test_tenant.py",
         "stores/test_tenancy.py",

@@ -1,6 +1,6 @@
 """The same world on many machines: what stands for its daemon is a gateway, and its sessions run on workers.
 
-An engine in a process of its own (`import bridle`, the door) keeps its sessions in the same PostgreSQL.
+An engine in its own process (`import bridle`, the session API) keeps its sessions in the same PostgreSQL.
 """
 
 import asyncio
@@ -52,12 +52,12 @@ class ClusterWorld(World):
         await super().__aexit__(*exception)
         await self._cluster.__aexit__(None, None, None)
 
-    async def door(self) -> RemoteService:
-        """Return the door of the gateway."""
-        if self._door is None:
-            self._door = await self._gateway.door()
-            self.stack.push_async_callback(self._door.aclose)
-        return self._door
+    async def api(self) -> RemoteService:
+        """Return the session API of the gateway."""
+        if self._api is None:
+            self._api = await self._gateway.api()
+            self.stack.push_async_callback(self._api.aclose)
+        return self._api
 
     def place(self, scenario: Scenario) -> Place:
         """Make a project for one play.

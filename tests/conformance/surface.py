@@ -6,13 +6,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.protocol import Decide, Reply
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from tests.conformance.scenario import Move, Scenario, word_of
 from tests.conformance.seen import KINDS, Lanes, Seen, lanes
 from tests.conformance.world import Driver, Open, Place, World, play
 
-Watch = Callable[[World, Place, Door, asyncio.Event], Coroutine[Any, Any, list[Seen]]]
+Watch = Callable[[World, Place, SessionApi, asyncio.Event], Coroutine[Any, Any, list[Seen]]]
 """Watches a session up to the end of its run, and sets the event once it does."""
 
 
@@ -50,20 +51,20 @@ class Played(Struct, frozen=True):
 class _Moves:
     """Makes the moves of a surface, or lets another client make them."""
 
-    def __init__(self, surface: Surface, driver: Driver, place: Place, door: Door) -> None:
+    def __init__(self, surface: Surface, driver: Driver, place: Place, api: SessionApi) -> None:
         self.start = driver.start
         self.seen = driver.seen
         self._surface = surface
         self._driver = driver
         self._place = place
-        self._door = door
+        self._api = api
 
     async def do(self, move: Move) -> None:
         is_unattended = self._place.scenario.is_unattended
         if is_unattended and isinstance(move, (Decide, Reply)) and not self._surface.is_bare:
             return
         if word_of(move) in self._surface.lacks:
-            await self._door.submit(self._place.session, move)
+            await self._api.submit(self._place.session, move)
         else:
             await self._driver.do(move)
 
@@ -72,10 +73,10 @@ async def perform(world: World, surface: Surface, scenario: Scenario) -> Played:
     """Play a scenario through a surface."""
     place = world.place(scenario)
     try:
-        async with surface.open(world, place) as (driver, door):
-            await play(place, _Moves(surface, driver, place, door), door)
+        async with surface.open(world, place) as (driver, api):
+            await play(place, _Moves(surface, driver, place, api), api)
             seen = place.normal_lines(await driver.seen())
-            log = place.normal(await door.records(place.session))
+            log = place.normal(await api.ask(Records(place.session)))
         return Played(lanes(seen, surface.shows), log)
     finally:
         if scenario.remembers:

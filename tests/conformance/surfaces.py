@@ -4,9 +4,9 @@ from typing import get_args
 
 from bridle.core.protocol import Answer
 from tests.conformance import meerkat
+from tests.conformance.drivers.api import at_daemon, in_process, watch_api
 from tests.conformance.drivers.board import SHOWN as SHOWN_BY_PAGE
 from tests.conformance.drivers.board import on_page, told_by_board, watch_page
-from tests.conformance.drivers.door import at_daemon, in_process, watch_door
 from tests.conformance.drivers.editor import SHOWN as SHOWN_BY_ACP
 from tests.conformance.drivers.editor import over_acp, told_by_acp, watch_loaded
 from tests.conformance.drivers.kontekst import over_grpc, told_by_kontekst
@@ -26,12 +26,12 @@ NO_LASTING = "Kontekst knows yes and no"
 NO_APPROVALS = "Meerkat knows no approvals: the request waits while another client answers"
 ALWAYS_ASKS = "each client of Kontekst can be asked"
 
-IN_PROCESS = Surface("door", in_process, is_bare=True, watch=watch_door)
+IN_PROCESS = Surface("door", in_process, is_bare=True, watch=watch_api)
 
 SURFACES = (
     IN_PROCESS,
-    Surface("daemon", at_daemon, is_bare=True, watch=watch_door),
-    Surface("python", by_import, watch=watch_door),
+    Surface("daemon", at_daemon, is_bare=True, watch=watch_api),
+    Surface("python", by_import, watch=watch_api),
     Surface(
         "pipe",
         in_pipe,

@@ -1,6 +1,6 @@
 """The same scenarios on many machines: a gateway, workers and PostgreSQL write the log that one machine does.
 
-Every scenario is played at the daemon's door; the other surfaces take turns, so that each scenario is played
+Every scenario is played at the daemon's API; the other surfaces take turns, so that each scenario is played
 by one more of them. `make chaos` plays all of it (BRIDLE_CONFORMANCE=all).
 """
 
@@ -27,7 +27,7 @@ ALWAYS = ("daemon",)
 
 
 def chosen(scenarios: tuple[Scenario, ...]) -> list[object]:
-    """Return the cells that are played: each scenario at the door, and by a surface that had few turns."""
+    """Return the cells that are played: each scenario at the API, and by a surface that had few turns."""
     turns = {surface.name: 0 for surface in SURFACES if surface.name not in ALWAYS}
     cells = []
     for scenario in scenarios:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.protocol import Resume
+from bridle.core.queries import Records
 from bridle.core.recovery import INTERRUPTED
 from tests.conformance.scenario import Scenario
 from tests.conformance.scenarios import DONE, SAY_DONE, WAIT
@@ -80,14 +81,14 @@ async def cut_off(world: World, scenario: Scenario) -> dict[str, Place]:
 async def take_up(world: World, surface: Surface, place: Place) -> Played:
     """Go on with a session whose run was cut off."""
     async with (
-        surface.open(world, place) as (driver, door),
-        aclosing(door.watch(place.session, None)) as items,
+        surface.open(world, place) as (driver, api),
+        aclosing(api.watch(place.session, None)) as items,
     ):
         await anext(items)
         await (driver.do(Resume()) if place.scenario is RESUMED else driver.start())
         await follow(place, driver, items)
         seen = place.normal_lines(await driver.seen())
-        log = place.normal(await door.records(place.session))
+        log = place.normal(await api.ask(Records(place.session)))
         is_new_run = place.scenario is PROMPTED
         return Played(lanes(_of_the_run(seen) if is_new_run else seen, surface.shows), log)
 

@@ -33,17 +33,17 @@ CELLS = [pytest.param(surface, id=surface.name) for surface in SURFACES if surfa
 async def test_a_late_watcher_sees_what_an_early_one_sees(world: World, surface: Surface):
     place = world.place(WATCHED)
     assert surface.watch is not None
-    async with surface.open(world, place) as (_, door):
-        await door.create(cwd=place.cwd, session_id=place.session)
+    async with surface.open(world, place) as (_, api):
+        await api.create(cwd=place.cwd, session_id=place.session)
         watchers: list[asyncio.Task[list[Seen]]] = []
-        async with aclosing(door.watch(place.session)) as items:
+        async with aclosing(api.watch(place.session)) as items:
             reducer = Reducer()
-            await door.submit(place.session, Prompt(user_message(WATCHED.prompt)))
+            await api.submit(place.session, Prompt(user_message(WATCHED.prompt)))
             async for item in items:
                 lines = reducer.feed(item)
                 if began() in lines or started("c1") in lines:
                     is_on = asyncio.Event()
-                    watchers.append(asyncio.create_task(surface.watch(world, place, door, is_on)))
+                    watchers.append(asyncio.create_task(surface.watch(world, place, api, is_on)))
                     await is_on.wait()
                 if started("c1") in lines:
                     break

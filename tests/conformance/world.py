@@ -11,12 +11,13 @@ from typing import Any, Protocol, TypeVar
 from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.config.trusted import fingerprint, set_trust
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Delta, Prompt, Record, RunEnded
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.remote.client import RemoteService
+from bridle.surfaces.session_calls import wait_for_run
 from tests.conformance.log import UUID, normal, plain
 from tests.conformance.scenario import Move, Scenario, Touch
 from tests.conformance.seen import Reducer, Seen
@@ -105,8 +106,8 @@ class Driver(Protocol):
         ...
 
 
-Open = Callable[["World", Place], AbstractAsyncContextManager[tuple[Driver, Door]]]
-"""Gives a driver, and the door to the engine behind its surface."""
+Open = Callable[["World", Place], AbstractAsyncContextManager[tuple[Driver, SessionApi]]]
+"""Gives a driver, and the session API of the engine behind its surface."""
 
 
 class World:
@@ -122,7 +123,7 @@ class World:
         """Closed with the world."""
         self.kept: dict[str, Any] = {}
         self._daemon = DaemonProcess(self.home, self.environ)
-        self._door: RemoteService | None = None
+        self._api: RemoteService | None = None
         self._plays = 0
 
     @property
@@ -145,13 +146,13 @@ class World:
         self._plays += 1
         return Place(self, self._plays, scenario)
 
-    async def door(self) -> RemoteService:
-        """Return the daemon's door, for what a surface has no words for; the first who needs it starts it."""
-        if self._door is None:
+    async def api(self) -> RemoteService:
+        """Return the daemon's session API, for what a surface cannot do; the first use starts the daemon."""
+        if self._api is None:
             await self._daemon.start()
-            self._door = await self._daemon.client()
-            self.stack.push_async_callback(self._door.aclose)
-        return self._door
+            self._api = await self._daemon.client()
+            self.stack.push_async_callback(self._api.aclose)
+        return self._api
 
     async def keep(self, opened: AbstractAsyncContextManager[T]) -> T:
         """Open something for as long as the world is there, in a task of its own that also closes it."""
@@ -173,7 +174,7 @@ class World:
 
     async def listening(self, what: str) -> str:
         """Return where the daemon listens for a wire."""
-        status = await (await self.door()).status()
+        status = await (await self.api()).status()
         [address] = [one.partition(" ")[2] for one in status.listening if one.startswith(f"{what} ")]
         return address
 
@@ -181,7 +182,7 @@ class World:
     def token(self) -> str:
         return self._daemon.place.token.read_text().strip()
 
-    def own_engine(self) -> Door:
+    def own_engine(self) -> SessionApi:
         """Open an engine in this process, on the same home."""
         return open_service(load_settings(self.environ, self.root), self.environ)
 
@@ -197,21 +198,21 @@ def environment() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
 
-async def play(place: Place, driver: Driver, door: Door) -> None:
-    """Play a scenario: what is seen at the door says when to move."""
+async def play(place: Place, driver: Driver, api: SessionApi) -> None:
+    """Play a scenario: what is seen at the session API says when to move."""
     scenario = place.scenario
     if scenario.begins:
         await driver.start()
     else:
-        await door.create(cwd=place.cwd, session_id=place.session)
+        await api.create(cwd=place.cwd, session_id=place.session)
     if scenario.before:
-        receipt = await door.submit(place.session, Prompt(user_message(scenario.before)))
+        receipt = await api.submit(place.session, Prompt(user_message(scenario.before)))
         assert receipt.run_id is not None
-        await door.wait(place.session, receipt.run_id)
+        await wait_for_run(api, place.session, receipt.run_id)
     if scenario.too_early is not None:
         with suppress(AssertionError, BridleError):
             await driver.do(scenario.too_early)
-    async with aclosing(door.watch(place.session)) as items:
+    async with aclosing(api.watch(place.session)) as items:
         await anext(items)
         if not scenario.begins:
             await driver.start()

@@ -15,12 +15,14 @@ from bridle.core.messages import ToolCall, user_message
 from bridle.core.model import Model
 from bridle.core.ports import Provider, Store, ToolContext, ToolOutput
 from bridle.core.protocol import Prompt, Record, Resume, RunEnded, RunOptions
+from bridle.core.queries import ListSessions
 from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
 from bridle.providers.scripted import ScriptedProvider
 from bridle.sessions.engine import Engine
 from bridle.sessions.service import SessionService
 from bridle.sessions.world import SystemChance, SystemClock
 from bridle.stores.claims import FileClaims
+from bridle.surfaces.session_calls import read_session
 
 SESSION = SessionId("victim")
 TURNS = 25
@@ -106,9 +108,9 @@ def open_service(kind: str, directory: Path) -> SessionService:
 
 async def main(kind: str, directory: Path) -> None:
     service = open_service(kind, directory)
-    if not await service.list():
+    if not await service.ask(ListSessions()):
         await service.create(cwd=str(directory), session_id=SESSION)
-    session = await service.read(SESSION)
+    session = await read_session(service, SESSION)
     if session.last is None:
         command = Resume() if session.run else Prompt(user_message("go"), RunOptions())
         await service.submit(SESSION, command)

@@ -20,7 +20,9 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnEnded,
 )
+from bridle.core.queries import IsRunning, Records
 from bridle.surfaces.remote.client import RemoteService
+from bridle.surfaces.session_calls import read_session, wait_for_run
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 
 FIRST = """I write three files.
@@ -71,12 +73,12 @@ async def test_a_run_that_gathers_under_approval_survives_the_death_of_the_daemo
 
     await daemon.start()
     async with daemon.reached() as client:
-        assert not await client.is_running(session)
-        assert (await client.read(session)).run is not None
+        assert not await client.ask(IsRunning(session))
+        assert (await read_session(client, session)).run is not None
         receipt = await client.submit(session, Resume())
         assert receipt.run_id is not None
-        ended = await client.wait(session, receipt.run_id)
-        events = [record.event for record in await client.records(session)]
+        ended = await wait_for_run(client, session, receipt.run_id)
+        events = [record.event for record in await client.ask(Records(session))]
     assert daemon.ask_to_end() == 0
 
     assert (ended.outcome, ended.text) == ("completed", "All is there.")

@@ -18,6 +18,7 @@ import pytest
 from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.core.protocol import FilesChanged, Record, Resume, Rewind, ToolFinished
+from bridle.core.queries import ListSessions, Records
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.revision import FileChange, FileState
 from bridle.core.turns import last_rewind
@@ -161,10 +162,10 @@ async def test_a_command_that_was_cut_off_can_be_taken_back(
         assert "storm.py" in done.err
         assert "was interrupted: it may or may not have taken effect" in done.err
     async with opened(env, project) as service:
-        [session] = await service.list()
+        [session] = await service.ask(ListSessions())
         assert session.unfinished == (seed % 2 == 0)
         await service.submit(session.id, Rewind(1))
-        records = await service.records(session.id)
+        records = await service.ask(Records(session.id))
         assert tree_of(project) == before
         assert_whole(records, before)
         await service.submit(session.id, Rewind(last_rewind(records)))
@@ -189,7 +190,7 @@ async def test_a_change_is_recorded_once_however_its_record_was_cut_off(
             receipt = await service.submit(SESSION, Resume())
             assert receipt.run_id is not None
             await service.wait(SESSION, receipt.run_id)
-        records = await service.records(SESSION)
+        records = await service.ask(Records(SESSION))
         assert_whole(records, after)
         changes = changes_of(records)
         assert all(len(found) == 1 for found in changes.values()), changes
@@ -210,7 +211,7 @@ async def test_a_rewind_that_was_cut_off_can_be_done_again(
     assert child(env, "never", str(project), model(tmp_path, CHANGES)).returncode == 0
     after = tree_of(project)
     async with opened(env, project) as service:
-        end = (await service.records(SESSION))[-1].seq
+        end = (await service.ask(Records(SESSION)))[-1].seq
     whole = child(env, "rewind:0", str(project), "1")
     assert (whole.returncode, tree_of(project)) == (0, before)
     steps = int(whole.stdout)
@@ -224,4 +225,4 @@ async def test_a_rewind_that_was_cut_off_can_be_done_again(
         async with opened(env, project) as service:
             await service.submit(SESSION, Rewind(1))
             assert tree_of(project) == before, (point, steps)
-            assert_whole(await service.records(SESSION), before)
+            assert_whole(await service.ask(Records(SESSION)), before)

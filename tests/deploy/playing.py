@@ -4,10 +4,10 @@ import asyncio
 from contextlib import aclosing
 from typing import Any
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Event, Prompt, Record, RunOptions, ToolFinished
+from bridle.core.session_api import SessionApi
 
 PATIENCE_S = 60.0
 
@@ -17,18 +17,18 @@ def bash(command: str) -> dict[str, Any]:
     return {"text": "I work.", "calls": [{"name": "bash", "args": {"command": command}}]}
 
 
-async def prompted(door: Door, model: str, cwd: object, session: SessionId | None = None) -> SessionId:
+async def prompted(api: SessionApi, model: str, cwd: object, session: SessionId | None = None) -> SessionId:
     """Send a prompt to a session, or to a new one in a folder; its tools ask nobody."""
-    session = session or await door.create(cwd=str(cwd))
-    await door.submit(session, Prompt(user_message("go"), RunOptions(model=model, mode="yolo")))
+    session = session or await api.create(cwd=str(cwd))
+    await api.submit(session, Prompt(user_message("go"), RunOptions(model=model, mode="yolo")))
     return session
 
 
-async def until(door: Door, session: SessionId, kind: type[Event], times: int = 1) -> list[Record]:
+async def until(api: SessionApi, session: SessionId, kind: type[Event], times: int = 1) -> list[Record]:
     """Wait until so many records of a kind are there; returns all that came."""
     seen: list[Record] = []
     try:
-        async with asyncio.timeout(PATIENCE_S), aclosing(door.watch(session, 0)) as items:
+        async with asyncio.timeout(PATIENCE_S), aclosing(api.watch(session, 0)) as items:
             async for item in items:
                 if isinstance(item, Record):
                     seen.append(item)

@@ -41,14 +41,14 @@ async def test_a_cluster_goes_on_from_its_back_up(tmp_path: Path):
     saved, mark = tmp_path / "cluster.dump", tmp_path / "mark"
     old_url, name = fresh_database(), f"restored_{os.getpid()}"
     async with Cluster(tmp_path / "old", workers=1, url=old_url) as old:
-        door = await old.door()
+        api = await old.api()
         long = old.script(bash(f"yes | head -c {LONG}"), {"text": "Bye."})
-        ended = await prompted(door, long, tmp_path)
-        await until(door, ended, RunEnded)
+        ended = await prompted(api, long, tmp_path)
+        await until(api, ended, RunEnded)
         open_run = await prompted(
-            door, old.script(bash(f"echo x >> {mark}"), bash("sleep 60"), {"text": "Bye."}), tmp_path
+            api, old.script(bash(f"echo x >> {mark}"), bash("sleep 60"), {"text": "Bye."}), tmp_path
         )
-        await until(door, open_run, ToolStarted, times=2)
+        await until(api, open_run, ToolStarted, times=2)
         done = await asyncio.to_thread(backup, "save", str(saved), url=old_url)
         blobs = await blobs_of(old)
 
@@ -65,12 +65,12 @@ async def test_a_cluster_goes_on_from_its_back_up(tmp_path: Path):
         assert again.returncode == 1
         assert "restore into an empty one" in again.stderr
         async with Cluster(tmp_path / "new", workers=1, url=new_url) as new:
-            door = await new.door()
-            records = await until(door, open_run, RunEnded)
+            api = await new.api()
+            records = await until(api, open_run, RunEnded)
             assert results(records) == [("bash", False), ("bash", True)]
             assert mark.read_text() == "x\n"
-            await prompted(door, new.script({}, {}, {"text": "I remember."}), tmp_path, ended)
-            await until(door, ended, RunEnded, times=2)
+            await prompted(api, new.script({}, {}, {"text": "I remember."}), tmp_path, ended)
+            await until(api, ended, RunEnded, times=2)
             assert [(await verify(new.store, one)).ok for one in (ended, open_run)] == [True, True]
             assert await blobs_of(new) == blobs
     finally:

@@ -65,10 +65,10 @@ class Cluster:
         found: dict[str, Any] = json.loads(done.stdout)["services"]
         return found
 
-    async def door(self, gateway: str) -> RemoteService:
-        door = await reach(Place(Path(self.services[gateway]["environment"]["BRIDLE_HOME"])))
-        assert door is not None
-        return door
+    async def api(self, gateway: str) -> RemoteService:
+        api = await reach(Place(Path(self.services[gateway]["environment"]["BRIDLE_HOME"])))
+        assert api is not None
+        return api
 
     async def until(self, **conditions: str) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE_S):
@@ -113,7 +113,7 @@ async def test_the_cluster_of_the_compose_file_serves_and_survives(cluster: Clus
     replies = [bash("echo x >> mark"), bash("sleep 60"), {"text": "Bye."}]
     model.write_text(json.dumps({"replies": replies}))
 
-    first, second = await cluster.door("gateway-1"), await cluster.door("gateway-2")
+    first, second = await cluster.api("gateway-1"), await cluster.api("gateway-2")
     try:
         session = await prompted(first, f"scripted/{model}", work)
         await until(second, session, ToolStarted, times=2)

@@ -23,16 +23,16 @@ NEWER = "INSERT INTO bridle.migrations (number, name, oldest_reader) VALUES (99,
 async def test_a_worker_that_leaves_hands_its_run_on(tmp_path: Path):
     mark = tmp_path / "mark"
     async with Cluster(tmp_path / "cluster", workers=2, url=fresh_database()) as cluster:
-        door = await cluster.door()
+        api = await cluster.api()
         model = cluster.script(bash(f"echo x >> {mark}"), bash("sleep 60"), bash("echo on"), {"text": "Bye."})
-        session = await prompted(door, model, tmp_path)
-        await until(door, session, ToolStarted, times=2)
+        session = await prompted(api, model, tmp_path)
+        await until(api, session, ToolStarted, times=2)
         first = await cluster.holder(session)
         assert first is not None
 
         first.drain()
         status = await first.ended()
-        records = await until(door, session, RunEnded)
+        records = await until(api, session, RunEnded)
 
         assert status == 0
         assert results(records) == [("bash", False), ("bash", True), ("bash", False)]
@@ -54,9 +54,9 @@ async def test_a_leg_of_another_protocol_is_left_to_those_who_know_it(tmp_path: 
                 "priority": 1,
             }
             await client.enqueue_async({**order, "app_version": "99"}, "what nobody can read yet")
-            door = await cluster.door()
-            session = await prompted(door, cluster.script({"text": "Bye."}), tmp_path)
-            await until(door, session, RunEnded)
+            api = await cluster.api()
+            session = await prompted(api, cluster.script({"text": "Bye."}), tmp_path)
+            await until(api, session, RunEnded)
 
             found = await client.list_workflows_async(workflow_ids=["of-tomorrow"])
         finally:

@@ -14,7 +14,6 @@ from typing import Any
 
 from bridle.app import Brought, open_service
 from bridle.config.settings import load_settings
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
@@ -36,7 +35,10 @@ from bridle.core.protocol import (
     RunEnded,
     RunStarted,
 )
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
+from bridle.surfaces.session_calls import read_session
 
 MAIN = SessionId("main")
 PATIENCE_S = 10.0
@@ -106,7 +108,7 @@ class Note:
     def __init__(self, name: str, access: AccessClass, folder: Path) -> None:
         self.parallel = access == "read"
         self.spec = ToolSpec(name, "Leaves a note.", PARAMETERS)
-        self.door: Door | None = None
+        self.api: SessionApi | None = None
         self._access: AccessClass = access
         self._notes = folder / "notes"
 
@@ -120,8 +122,8 @@ class Note:
         with open(self._notes, "ab", buffering=0) as notes:
             notes.write(f"{args['on']}\n".encode())
         if args["on"] == "first":
-            assert self.door is not None
-            await self.door.submit(MAIN, Prompt(user_message("more"), key="more"))
+            assert self.api is not None
+            await self.api.submit(MAIN, Prompt(user_message("more"), key="more"))
         return ToolOutput(f"noted {args['on']}: {LONG if self._access == 'write' else ''}")
 
 
@@ -139,47 +141,47 @@ def environ_of(folder: Path) -> dict[str, str]:
     return {"BRIDLE_HOME": str(folder / "home"), "HOME": str(folder), "PATH": "/usr/bin:/bin"}
 
 
-def open_play(folder: Path) -> Door:
+def open_play(folder: Path) -> SessionApi:
     """Open the engine on what is there."""
     environ = environ_of(folder)
     note = Note("note", "write", folder)
     look = Note("look", "read", folder)
-    door = open_service(
+    api = open_service(
         load_settings(environ, folder / "project"), environ, brought=Brought(tools=(note, look))
     )
-    note.door = door
-    return door
+    note.api = api
+    return api
 
 
 async def play(folder: Path) -> dict[str, list[Record]]:
     """Play to the end from wherever it was cut off; return the logs of all sessions."""
-    door = open_play(folder)
+    api = open_play(folder)
     try:
         async with asyncio.timeout(PATIENCE_S):
-            await _go_on(door, str(folder / "project"))
-            main = await door.records(MAIN)
+            await _go_on(api, str(folder / "project"))
+            main = await api.ask(Records(MAIN))
             children = [record.event.child for record in main if isinstance(record.event, ChildStarted)]
             return {
                 "main": main,
-                **{f"child {n}": await door.records(child) for n, child in enumerate(children)},
+                **{f"child {n}": await api.ask(Records(child)) for n, child in enumerate(children)},
             }
     finally:
-        await door.aclose()
+        await api.aclose()
 
 
-async def _go_on(door: Door, cwd: str) -> None:
+async def _go_on(api: SessionApi, cwd: str) -> None:
     try:
-        known = await door.records(MAIN)
+        known = await api.ask(Records(MAIN))
     except SessionNotFound:
-        await door.create(cwd=cwd, session_id=MAIN)
+        await api.create(cwd=cwd, session_id=MAIN)
         known = []
-    session = await door.read(MAIN)
+    session = await read_session(api, MAIN)
     if session.run is not None or session.known.queue:
-        await door.submit(MAIN, Resume())
+        await api.submit(MAIN, Resume())
     answered = {record.event.call_id for record in known if isinstance(record.event, ApprovalDecided)}
     seen: list[Any] = []
     heard = len(known)  # what comes up to here is no news: it asks for no move
-    async with aclosing(door.watch(MAIN)) as items:
+    async with aclosing(api.watch(MAIN)) as items:
         async for item in items:
             if isinstance(item, Aborted):
                 raise RunAborted(item.reason)
@@ -188,13 +190,13 @@ async def _go_on(door: Door, cwd: str) -> None:
             seen.append(item.event)
             if isinstance(item.event, ApprovalRequested) and item.event.call_id not in answered:
                 answered.add(item.event.call_id)
-                await door.submit(MAIN, Decide(item.event.call_id, "once"))
+                await api.submit(MAIN, Decide(item.event.call_id, "once"))
             if item.seq < heard or not _is_at_rest(seen):
                 continue
             command = _next_move(seen)
             if command is None:
                 return
-            heard = (await door.submit(MAIN, command)).seq
+            heard = (await api.submit(MAIN, command)).seq
 
 
 def _is_at_rest(events: Sequence[Any]) -> bool:

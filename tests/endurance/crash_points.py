@@ -192,11 +192,11 @@ async def _store_flaws(folder: Path) -> list[str]:
 
 async def _undo(folder: Path) -> list[str]:
     """Go back to the beginning: the project is then as it was."""
-    door = open_play(folder)
+    api = open_play(folder)
     try:
-        await door.submit(MAIN, Rewind(1, force=True))
+        await api.submit(MAIN, Rewind(1, force=True))
     finally:
-        await door.aclose()
+        await api.aclose()
     # A file that was being written is swept up by the next call that writes there, a minute later.
     files = [path for path in (folder / "project").iterdir() if not path.match(".bridle*")]
     found = {path.name: path.read_text()[:4] for path in files}

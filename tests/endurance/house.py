@@ -11,10 +11,11 @@ from pathlib import Path
 
 from bridle.app import open_store
 from bridle.config.settings import load_settings
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import DaemonGone, SessionError, SessionNotRunning
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command, Prompt, Resume
+from bridle.core.queries import ListSessions, Status
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.stores.lines import LineStore
 from bridle.surfaces.daemon.starting import reach
 from bridle.surfaces.remote.client import RemoteService
@@ -76,7 +77,7 @@ class House:
         self._environ = {**environ, "BRIDLE_HOME": str(self.home), "HOME": str(root)}
         self.daemon = DaemonProcess(self.home, self._environ)
 
-    async def door(self) -> RemoteService:
+    async def api(self) -> RemoteService:
         """Connect to the daemon; raises DaemonGone while there is none."""
         found = await reach(self.daemon.place)
         if found is None:
@@ -190,14 +191,14 @@ class Tender:
 
     async def look(self) -> None:
         """Resume each run that was cut off, and what waits behind it."""
-        for summary in await self._clients.asked(lambda door: door.list(archived=True)):
+        for summary in await self._clients.asked(lambda api: api.ask(ListSessions(archived=True))):
             if not summary.sub_agent:
-                await self._clients.asked(lambda door, one=summary: self._resume(door, one.id))
+                await self._clients.asked(lambda api, one=summary: self._resume(api, one.id))
 
-    async def _resume(self, door: Door, session: SessionId) -> None:
-        glance = await door.glance(session)
+    async def _resume(self, api: SessionApi, session: SessionId) -> None:
+        glance = await api.ask(Status(session))
         if glance.is_running or (glance.run is None and not glance.facts.queue):
             return
         with suppress(SessionError):  # somebody else was quicker, or its queue was stopped by its user
-            await door.submit(session, Resume())
+            await api.submit(session, Resume())
             self.resumed += 1

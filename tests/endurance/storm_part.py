@@ -12,6 +12,8 @@ from bridle.core.errors import SessionConflict, SessionError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Compact, Compacted, Prompt, Rewind, Rewound, RunOptions
+from bridle.core.queries import ListSessions
+from bridle.surfaces.session_calls import fork_session, wait_for_run
 from tests.endurance.house import EXTRAS, Callers, House, Tender, Weather
 from tests.endurance.soak_report import Part
 from tests.endurance.surfaces_part import figures_of
@@ -54,9 +56,9 @@ class Guest(Visitor):
     async def _fork(self) -> None:
         name = SessionId(f"{self.play.session}-fork")
 
-        async def fork(door: Any) -> None:
+        async def fork(api: Any) -> None:
             with suppress(SessionConflict):  # a request without an answer has made it
-                await door.fork(self.play.session, session_id=name)
+                await fork_session(api, self.play.session, session_id=name)
 
         await self._post.asked(fork)
         self.forks += 1
@@ -129,7 +131,7 @@ async def _talk(house: House, clients: Clients, model: str, seconds: float) -> N
         options = RunOptions(model=model)
         receipt = await clients.submit(session, Prompt(user_message(TALK), options, key=f"talk {number}"))
         if (run_id := receipt.run_id) is not None:
-            await clients.asked(lambda door, run=run_id: door.wait(session, run))
+            await clients.asked(lambda api, run=run_id: wait_for_run(api, session, run))
 
 
 async def _ends(visits: Sequence[asyncio.Task[None]]) -> list[str]:
@@ -146,7 +148,7 @@ async def _until_quiet(clients: Clients, tending: asyncio.Task[None], part: Part
     """Let runs end that somebody has begun last; what is still open after a while is wrong."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        summaries = await clients.asked(lambda door: door.list(archived=True))
+        summaries = await clients.asked(lambda api: api.ask(ListSessions(archived=True)))
         found = [one.id for one in summaries if one.unfinished]
         if not found or time.monotonic() > deadline:
             break

@@ -129,7 +129,7 @@ async def surfaces(root: Path, environ: dict[str, str], seconds: float, chance: 
     async with World(root, environ) as world:
         with (world.home / "config.toml").open("a") as settings:
             settings.write(FEW_SESSIONS)
-        await world.door()
+        await world.api()
         pid = DaemonPlace(world.home).pid()
         assert pid is not None
         vitals, playing = Vitals(pid), Surfaces(world, chance)

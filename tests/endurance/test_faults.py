@@ -17,10 +17,12 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.ports import Store
 from bridle.core.protocol import Prompt, Resume, RunOptions
+from bridle.core.queries import ListSessions
 from bridle.providers.openai import OpenAIProvider
 from bridle.stores.check import verify
 from bridle.stores.jsonl import JsonlStore
 from bridle.stores.sqlite import SqliteStore
+from bridle.surfaces.session_calls import wait_for_run
 from tests.providers.conversation import Outcome, ask, request
 from tests.providers.raw_server import sse
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
@@ -144,7 +146,7 @@ async def test_a_clock_that_jumps_by_days_ends_no_run_and_breaks_no_record(store
     async with Stage(play, store=store, tools=tools, clock=FixedClock(8 * DAY_MS)) as stage:
         ended = await stage.service.wait(stage.session, await stage.submit_run(Resume()))
         later = await stage.service.wait(stage.session, await stage.prompt("go on"))
-        listed = [summary.id for summary in await stage.service.list()]
+        listed = [summary.id for summary in await stage.service.ask(ListSessions())]
         audit = await verify(store, SessionId("play"))  # type: ignore[arg-type]
 
     assert (ended.outcome, later.outcome, later.text) == ("completed", "completed", "two")
@@ -165,7 +167,7 @@ async def test_a_daemon_whose_log_has_no_room_serves_as_before(env: dict[str, st
             options = RunOptions(model="scripted/demo")
             receipt = await client.submit(session, Prompt(user_message("hello"), options))
             assert receipt.run_id is not None
-            ended = await client.wait(session, receipt.run_id)
+            ended = await wait_for_run(client, session, receipt.run_id)
 
         assert ended.outcome == "completed"
         daemon.ask_to_end()

@@ -12,7 +12,7 @@ from bridle.core.errors import ToolError
 from bridle.core.languages import FileEdit, Found, News, Problem, Span, Spot, SymbolInfo
 from bridle.core.permission import Rule
 from bridle.core.ports import SandboxKind
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.lsp.languages import LocalLanguages
 from bridle.lsp.settings import FolderLanguages
 from bridle.sandbox import LocalSandbox

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
 from bridle.core.languages import FileEdit, Fix, Found, News, Problem, Span, Spot
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.lsp.instance import Instance
 from bridle.lsp.languages import LocalLanguages
 from tests.lsp.conftest import PACE, MakeLanguages, player, write

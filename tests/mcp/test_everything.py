@@ -25,7 +25,7 @@ from bridle.core.messages import Media, Message, Text
 from bridle.core.ports import Tool, ToolOutput
 from bridle.core.protocol import Question
 from bridle.core.sampling import Sample, Sampled
-from bridle.core.servers import PromptView, ServerView
+from bridle.core.server_views import PromptView, ServerView
 from bridle.mcp.server import Timing
 from bridle.mcp.settings import ServerSettings
 from tests.mcp.players import ONE, Keep, eventually, kept

@@ -15,7 +15,8 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import Text
 from bridle.core.permission import Rule
 from bridle.core.ports import ToolOutput
-from bridle.core.servers import PromptView, ServerView, ToolOffer
+from bridle.core.server_views import PromptView, ServerView
+from bridle.core.servers import ToolOffer
 from bridle.mcp.server import Timing
 from bridle.mcp.settings import FolderServers, ServerSettings
 from tests.mcp.players import CAST, ONE, OTHER, QUICK, Keep, eventually, is_alive, kept, plain, raw

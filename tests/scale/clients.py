@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import TypeVar
 
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import (
     DaemonGone,
     SessionBusy,
@@ -17,6 +16,8 @@ from bridle.core.errors import (
 )
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalDecided, ApprovalRequested, Command, Decide, Record, RunEnded
+from bridle.core.queries import Records
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.remote.client import RemoteService
 from tests.scale.nodes import Node
 
@@ -36,20 +37,20 @@ class Clients:
         self.retries = 0
         """How often something had to be sent again."""
         self._gateways = gateways
-        self._doors: dict[str, RemoteService] = {}
+        self._apis: dict[str, RemoteService] = {}
 
     async def aclose(self) -> None:
-        for door in self._doors.values():
-            await door.aclose()
+        for api in self._apis.values():
+            await api.aclose()
 
-    async def asked(self, ask: Callable[[Door], Awaitable[T]]) -> T:
+    async def asked(self, ask: Callable[[SessionApi], Awaitable[T]]) -> T:
         """Ask some gateway, and another one as long as there is no answer."""
         while True:
             gateway = self.chance.choice(self._gateways)
             try:
-                door = await self._door(gateway)
+                api = await self._api(gateway)
                 async with asyncio.timeout(ANSWER_S):
-                    return await ask(door)
+                    return await ask(api)
             except PASSING as error:
                 self.retries += 1
                 await self._lost(gateway, error)
@@ -60,8 +61,8 @@ class Clients:
         while True:
             gateway = self.chance.choice(self._gateways)
             try:
-                door = await self._door(gateway)
-                async with aclosing(door.watch(session, after)) as items:
+                api = await self._api(gateway)
+                async with aclosing(api.watch(session, after)) as items:
                     async for item in items:
                         if isinstance(item, Record):
                             assert item.seq == after + 1, f"record {item.seq} came after {after}"
@@ -73,19 +74,19 @@ class Clients:
     async def create(self, session: SessionId, cwd: str) -> None:
         """Begin a session; one that is there already is ours, made by a request without an answer."""
 
-        async def create(door: Door) -> None:
+        async def create(api: SessionApi) -> None:
             try:
-                await door.create(cwd=cwd, session_id=session)
+                await api.create(cwd=cwd, session_id=session)
             except SessionTaken:
                 raise
             except SessionConflict:
-                await door.records(session, limit=1)
+                await api.ask(Records(session, limit=1))
 
         await self.asked(create)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Have a command taken that has a key, or may be given twice; raises SessionError."""
-        return await self.asked(lambda door: door.submit(session, command))
+        return await self.asked(lambda api: api.submit(session, command))
 
     async def decide(self, session: SessionId, decision: Decide) -> bool:
         """Answer an approval; False when it was not open any more, so that nobody has taken our answer."""
@@ -101,7 +102,7 @@ class Clients:
                 return True
 
     async def _is_open(self, session: SessionId, decision: Decide) -> bool:
-        records = await self.asked(lambda door: door.records(session))
+        records = await self.asked(lambda api: api.ask(Records(session)))
         is_open = False
         for record in records:
             match record.event:
@@ -115,16 +116,16 @@ class Clients:
                     pass
         return is_open
 
-    async def _door(self, gateway: Node) -> RemoteService:
-        if (door := self._doors.get(gateway.name)) is None:
-            door = await gateway.door()
-            if gateway.name in self._doors:  # somebody else was quicker
-                await door.aclose()
-                return self._doors[gateway.name]
-            self._doors[gateway.name] = door
-        return door
+    async def _api(self, gateway: Node) -> RemoteService:
+        if (api := self._apis.get(gateway.name)) is None:
+            api = await gateway.api()
+            if gateway.name in self._apis:  # somebody else was quicker
+                await api.aclose()
+                return self._apis[gateway.name]
+            self._apis[gateway.name] = api
+        return api
 
     async def _lost(self, gateway: Node, error: BaseException) -> None:
-        if isinstance(error, (DaemonGone, OSError)) and (door := self._doors.pop(gateway.name, None)):
-            await door.aclose()
+        if isinstance(error, (DaemonGone, OSError)) and (api := self._apis.pop(gateway.name, None)):
+            await api.aclose()
         await asyncio.sleep(self.chance.uniform(AGAIN_S / 2, AGAIN_S))

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Audited
+from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import SCOPES, Scope, Tenant
 from bridle.scale.audit import AuditLog, read_audit
 from bridle.scale.gate import Gate
@@ -47,17 +47,17 @@ class Estate:
         """Make a token; with all scopes unless some are named."""
         return self.tenants.create_token(tenant, f"user-of-{tenant or 'all'}", scopes or SCOPES)
 
-    async def door(self, tenant: str, *scopes: Scope) -> Door:
-        """Return the door of somebody with these scopes."""
+    async def api(self, tenant: str, *scopes: Scope) -> SessionApi:
+        """Return the session API of a token with these scopes."""
         principal = await self.gate.principal(self.token(tenant, *scopes))
         assert principal is not None
-        return self.gate.door(principal)
+        return self.gate.api(principal)
 
     def folder(self, tenant: str) -> str:
         return str(self.workspaces / tenant)
 
     async def session(self, tenant: str) -> SessionId:
-        """Begin a session of a tenant, past its door."""
+        """Begin a session of a tenant, past its own API."""
         return await self.service.create(
             cwd=self.folder(tenant), title=f"secret of {tenant}", session_id=SessionId(f"{tenant}.1")
         )

@@ -155,7 +155,7 @@ class Node:
 
     # ------------------------------------------------------------------ for clients
 
-    async def door(self) -> RemoteService:
+    async def api(self) -> RemoteService:
         """Connect to a gateway by its socket; raises BridleError, OSError when it is not there."""
         with self.place.socket_path() as path:
             async with asyncio.timeout(PATIENCE_S):
@@ -177,6 +177,6 @@ async def reached(node: Node) -> RemoteService:
     async with asyncio.timeout(PATIENCE_S):
         while True:
             try:
-                return await node.door()
+                return await node.api()
             except (BridleError, OSError):
                 await asyncio.sleep(0.02)

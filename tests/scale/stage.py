@@ -2,7 +2,7 @@
 
 ```
 async with Cluster(tmp_path, workers=3, gateways=2) as cluster:
-    door = await cluster.door()                 a client of the first gateway
+    api = await cluster.api()                   a client of the first gateway
     cluster["w1"].kill()
 ```
 """
@@ -176,20 +176,20 @@ class Cluster:
 
     # ------------------------------------------------------------------ clients
 
-    async def door(self, gateway: str = "g1") -> RemoteService:
+    async def api(self, gateway: str = "g1") -> RemoteService:
         """Connect to a gateway; it is closed with the cluster."""
-        door = await self[gateway].door()
-        self._stack.push_async_callback(door.aclose)
-        return door
+        api = await self[gateway].api()
+        self._stack.push_async_callback(api.aclose)
+        return api
 
     @asynccontextmanager
     async def client(self, gateway: str = "g1"):
         """Connect to a gateway for a while."""
-        door = await self[gateway].door()
+        api = await self[gateway].api()
         try:
-            yield door
+            yield api
         finally:
-            await door.aclose()
+            await api.aclose()
 
     def project(self, name: str = "") -> Path:
         """Make a folder for a session."""

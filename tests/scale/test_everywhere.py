@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from bridle.core.door import Door, LiveSession, SessionNews
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Rename
+from bridle.core.session_api import LiveSession, SessionApi, SessionNews
 from bridle.scale.everywhere import Everywhere, Heard
 from bridle.scale.members import Member
 from bridle.scale.peers import Peers
@@ -65,7 +65,7 @@ async def test_work_begins_at_every_other_worker_and_at_those_that_come():
         peers = Peers(Reached(stage.service))
         at: list[str] = []
 
-        async def work(worker: str, door: Door, in_place: Callable[[], None]) -> None:
+        async def work(worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
             at.append(worker)
             in_place()
             await asyncio.Event().wait()
@@ -91,11 +91,11 @@ async def test_a_connection_is_kept_until_it_is_lost():
         reached = Reached(stage.service)
         peers = Peers(reached)
 
-        await asyncio.gather(peers.door("a:1"), peers.door("a:1"), peers.door("b:1"))
+        await asyncio.gather(peers.api("a:1"), peers.api("a:1"), peers.api("b:1"))
         assert sorted(reached.addresses) == ["a:1", "b:1"]
 
         reached.is_gone = True
-        await peers.door("a:1")
+        await peers.api("a:1")
         assert sorted(reached.addresses) == ["a:1", "a:1", "b:1"]
         await peers.aclose()
 
@@ -104,7 +104,7 @@ async def test_a_worker_that_cannot_be_reached_holds_nobody_up():
     async def reach(address: str) -> Any:
         raise ConnectionError("nobody")
 
-    async def work(worker: str, door: Door, in_place: Callable[[], None]) -> None:
+    async def work(worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
         raise AssertionError("it was reached")
 
     everywhere = Everywhere(Roster(Book(member("one"))), Peers(reach), "me", work)

@@ -38,6 +38,7 @@ from bridle.stores.check import verify
 from bridle.surfaces.daemon.cluster_side import WIRE
 from bridle.surfaces.daemon.ending import LOST
 from bridle.surfaces.remote.client import RemoteService, say_hello
+from bridle.surfaces.session_calls import wait_for_run
 from tests.scale.nodes import Node
 from tests.scale.stage import Cluster
 
@@ -80,31 +81,31 @@ class Play:
     """A session, seen by a client of one gateway."""
 
     def __init__(
-        self, cluster: Cluster, door: RemoteService, model: str, folder: Path | None, mode: Mode
+        self, cluster: Cluster, api: RemoteService, model: str, folder: Path | None, mode: Mode
     ) -> None:
         self.cluster = cluster
-        self.door = door
+        self.api = api
         self.folder = folder or cluster.project()
         self.options = RunOptions(model=model, mode=mode)
         self.session = SessionId("")
 
     async def begin(self) -> None:
-        self.session = await self.door.create(cwd=str(self.folder))
+        self.session = await self.api.create(cwd=str(self.folder))
         await self.prompt()
 
     async def prompt(self, text: str = "go", key: str = "") -> None:
-        await self.door.submit(self.session, Prompt(user_message(text), self.options, key=key))
+        await self.api.submit(self.session, Prompt(user_message(text), self.options, key=key))
 
-    async def until(self, kind: type[Event], door: RemoteService | None = None) -> Record:
-        async with asyncio.timeout(PATIENCE_S), aclosing((door or self.door).watch(self.session)) as items:
+    async def until(self, kind: type[Event], api: RemoteService | None = None) -> Record:
+        async with asyncio.timeout(PATIENCE_S), aclosing((api or self.api).watch(self.session)) as items:
             async for item in items:
                 if isinstance(item, Record) and isinstance(item.event, kind):
                     return item
         raise AssertionError
 
-    async def ended(self, door: RemoteService | None = None) -> list[Record]:
+    async def ended(self, api: RemoteService | None = None) -> list[Record]:
         """Wait for the end of the run, see that it is a good one, and return what is stored."""
-        record = await self.until(RunEnded, door)
+        record = await self.until(RunEnded, api)
         assert isinstance(record.event, RunEnded)
         assert (record.event.outcome, record.event.text) == ("completed", "Done.")
         assert (await verify(self.cluster.store, self.session)).ok
@@ -120,7 +121,7 @@ async def play(
     cluster: Cluster, *replies: dict[str, Any], folder: Path | None = None, mode: Mode = "yolo"
 ) -> Play:
     """Begin a run at the first gateway."""
-    begun = Play(cluster, await cluster.door(), cluster.script(*replies), folder, mode)
+    begun = Play(cluster, await cluster.api(), cluster.script(*replies), folder, mode)
     await begun.begin()
     return begun
 
@@ -167,7 +168,7 @@ async def test_an_approval_outlives_the_worker_that_asked(cluster: Cluster):
     run = await play(cluster, WRITE, DONE, mode="ask")
     await run.until(ApprovalRequested)
     (await run.holder()).kill()
-    other = await cluster.door("g2")
+    other = await cluster.api("g2")
     await other.submit(run.session, Decide(CallId("c1"), "once"))
 
     await run.ended(other)
@@ -198,7 +199,7 @@ async def test_a_run_that_waits_for_a_person_lets_its_worker_go(cluster: Cluster
     await until(is_let_go)
     for node in cluster.workers:
         assert run.session not in await sessions_of(cluster, node)
-    await run.door.submit(run.session, Decide(CallId("c1"), "once"))
+    await run.api.submit(run.session, Decide(CallId("c1"), "once"))
     await run.ended()
 
 
@@ -218,8 +219,8 @@ async def sessions_of(cluster: Cluster, node: Node) -> list[str]:
     host, _, port = str(address).rpartition(":")
     async with aclosing(
         await say_hello(*await asyncio.open_connection(host, int(port)), WIRE, str(token))
-    ) as door:
-        return [live.id for live in (await door.status()).sessions]
+    ) as api:
+        return [live.id for live in (await api.status()).sessions]
 
 
 # ---------------------------------------------------------------------------- PostgreSQL
@@ -258,7 +259,7 @@ async def test_another_gateway_shows_the_rest_of_a_run(cluster: Cluster):
     rest: list[Record] = []
     async with (
         asyncio.timeout(PATIENCE_S),
-        aclosing((await cluster.door("g2")).watch(run.session, seen)) as items,
+        aclosing((await cluster.api("g2")).watch(run.session, seen)) as items,
     ):
         async for item in items:
             if isinstance(item, Record):
@@ -270,26 +271,26 @@ async def test_another_gateway_shows_the_rest_of_a_run(cluster: Cluster):
 
 
 async def test_a_prompt_that_comes_by_two_gateways_runs_once(cluster: Cluster):
-    doors = [await cluster.door("g1"), await cluster.door("g2")]
-    session = await doors[0].create(cwd=str(cluster.project()))
+    apis = [await cluster.api("g1"), await cluster.api("g2")]
+    session = await apis[0].create(cwd=str(cluster.project()))
     command = Prompt(user_message("go"), RunOptions(model=cluster.script(DONE)), key="one")
 
-    receipts = await asyncio.gather(*(door.submit(session, command) for door in doors * 2))
+    receipts = await asyncio.gather(*(api.submit(session, command) for api in apis * 2))
     [run_id] = {receipt.run_id for receipt in receipts}
     assert run_id is not None
-    await doors[0].wait(session, run_id)
+    await wait_for_run(apis[0], session, run_id)
 
     assert sorted(receipt.repeated for receipt in receipts) == [False, True, True, True]
     assert len(of(RunStarted, await cluster.records(session))) == 1
 
 
 async def test_prompts_run_in_the_order_in_which_they_were_taken(cluster: Cluster):
-    doors = [await cluster.door("g1"), await cluster.door("g2")]
-    session = await doors[0].create(cwd=str(cluster.project()))
+    apis = [await cluster.api("g1"), await cluster.api("g2")]
+    session = await apis[0].create(cwd=str(cluster.project()))
     options = RunOptions(model=cluster.script(*[DONE] * 50))
     commands = [Prompt(user_message(f"prompt {number}"), options) for number in range(50)]
 
-    await asyncio.gather(*(doors[number % 2].submit(session, one) for number, one in enumerate(commands)))
+    await asyncio.gather(*(apis[number % 2].submit(session, one) for number, one in enumerate(commands)))
 
     async def ended() -> list[Record]:
         records = await cluster.records(session)
@@ -325,14 +326,14 @@ class Answering:
 
 
 async def test_a_run_calls_tools_that_a_client_of_a_gateway_lends(cluster: Cluster):
-    door = await cluster.door("g2")
-    session = await door.create(cwd=str(cluster.project()))
+    api = await cluster.api("g2")
+    session = await api.create(cwd=str(cluster.project()))
     model = cluster.script({"calls": [{"id": "c1", "name": "where", "args": {}}]}, DONE)
-    async with door.lend(session, Answering()):
+    async with api.provide_tools(session, Answering()):
         options = RunOptions(model=model, allow=("*",))
-        receipt = await door.submit(session, Prompt(user_message("go"), options))
+        receipt = await api.submit(session, Prompt(user_message("go"), options))
         assert receipt.run_id is not None
-        await door.wait(session, receipt.run_id)
+        await wait_for_run(api, session, receipt.run_id)
 
     records = await cluster.records(session)
     assert [finished.result.output for finished in of(ToolFinished, records)] == ["where: at the client"]
@@ -345,27 +346,27 @@ async def test_a_session_waits_for_a_worker_with_its_label(cluster: Cluster):
     folder = cluster.project("gpu")
     impatient = cluster.add("g3", take_timeout="1s")
     await impatient.start()
-    hasty = await cluster.door("g3")
+    hasty = await cluster.api("g3")
     session = await hasty.create(cwd=str(folder))
     command = Prompt(user_message("go"), RunOptions(model=cluster.script(DONE)))
     with pytest.raises(SessionBusy, match="no worker has taken this within 1 s"):
         await hasty.submit(session, command)
     impatient.kill()
 
-    door = await cluster.door("g1")
-    waiting = asyncio.create_task(door.submit(session, command))
+    api = await cluster.api("g1")
+    waiting = asyncio.create_task(api.submit(session, command))
     await until(lambda: legs_of(cluster, session))
-    await (await cluster.door("g2")).submit(session, Cancel())
+    await (await cluster.api("g2")).submit(session, Cancel())
     with pytest.raises(SessionNotRunning, match="called off before it began"):
         await waiting
 
-    waiting = asyncio.create_task(door.submit(session, command))
+    waiting = asyncio.create_task(api.submit(session, command))
     await until(lambda: legs_of(cluster, session))
     special = cluster.add("w3", labels=["gpu"], only_labels=True)
     await special.start()
     receipt = await waiting
     assert receipt.run_id is not None
-    await door.wait(session, receipt.run_id)
+    await wait_for_run(api, session, receipt.run_id)
     rows = await until(lambda: done_by(cluster, session))
     special.kill()
     assert {str(executor).rpartition("-")[0] for (executor,) in rows} == {"w3"}

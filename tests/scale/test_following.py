@@ -4,10 +4,11 @@ import asyncio
 from contextlib import aclosing
 from typing import Any
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.ports import Store
 from bridle.core.protocol import Record, SessionCreated, SessionTitled, TextDelta
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.scale.following import Following
 from bridle.sessions.service import SessionService
 from bridle.stores.ephemeral import EphemeralStore
@@ -18,9 +19,9 @@ S = SessionId("play")
 
 
 def watching(
-    stage: Stage, where: list[Door | None], store: Store | None = None
+    stage: Stage, where: list[SessionApi | None], store: Store | None = None
 ) -> tuple[Following, SessionService]:
-    async def whereabouts(session: SessionId) -> Door | None:
+    async def whereabouts(session: SessionId) -> SessionApi | None:
         return where[0]
 
     following = Following(store or stage.store, whereabouts, grace_s=60.0)
@@ -43,7 +44,7 @@ async def test_a_watcher_sees_the_records_and_deltas_of_the_worker_that_drives()
                     break
         await following.aclose()
 
-        stored = await there.service.records(S)
+        stored = await there.service.ask(Records(S))
         assert [item for item in seen if isinstance(item, Record)] == stored
         assert [item.text for item in seen if isinstance(item, TextDelta)] == ["hello there"]
 
@@ -124,7 +125,7 @@ async def test_a_notice_that_overtakes_the_worker_waits_for_it():
 
 async def test_a_session_that_moves_is_followed_to_its_new_worker():
     async with Stage(Play(says("first"))) as first, Stage(Play(), store=first.store) as second:
-        where: list[Door | None] = [first.service]
+        where: list[SessionApi | None] = [first.service]
         following, here = watching(first, where)
         async with aclosing(here.watch(S)) as items:
             await anext(items)
@@ -162,7 +163,7 @@ async def test_a_worker_that_cannot_be_reached_is_tried_again():
     async with Stage(Play()) as there:
         tries = 0
 
-        async def whereabouts(session: SessionId) -> Door | None:
+        async def whereabouts(session: SessionId) -> SessionApi | None:
             nonlocal tries
             tries += 1
             if tries < 3:

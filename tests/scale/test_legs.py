@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from bridle.core.door import Receipt
 from bridle.core.errors import NotDrivenHere, SessionBusy, SessionNotRunning, WorkspaceLost
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import user_message
@@ -23,6 +22,8 @@ from bridle.core.protocol import (
     RunOptions,
     SessionTitled,
 )
+from bridle.core.queries import Records
+from bridle.core.session_api import Receipt
 from bridle.scale.legs import MAX_TRIES, Legs
 from bridle.scale.orders import Order, order_text, read_taken
 from bridle.stores.claims import LocalClaims
@@ -119,7 +120,7 @@ async def test_an_answer_is_taken_once_it_is_recorded():
         await stage.until(ApprovalRequested)
 
         receipt = await legs.submit(S, Decide(CallId("c1"), "once"))
-        recorded = (await stage.service.records(S))[: receipt.seq]
+        recorded = (await stage.service.ask(Records(S)))[: receipt.seq]
 
         assert isinstance(recorded[-1].event, ApprovalDecided)
         assert await driving == "ended"

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from bridle.core.door import Receipt
 from bridle.core.errors import ProviderError, SessionBusy, WorkspaceLost
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Cancel, Decide, Prompt, Resume, RunOptions
+from bridle.core.session_api import Receipt
 from bridle.scale.orders import Order, order_text, read_order, read_taken, taken_text
 
 S = SessionId("acme.s")

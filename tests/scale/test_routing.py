@@ -8,7 +8,6 @@ import pytest
 
 from bridle.config.duration import Duration
 from bridle.config.scale_keys import ModelLimits, Placement, ScaleSettings
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import (
     DaemonGone,
     NotDrivenHere,
@@ -32,6 +31,7 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.session import fold
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.scale import roster, routing
 from bridle.scale.durable import Lane
 from bridle.scale.members import Member
@@ -79,7 +79,7 @@ class Engine:
 
 
 class Driver:
-    """The door of a worker."""
+    """The session API of a worker."""
 
     def __init__(self, *outcomes: Receipt | Exception) -> None:
         self.outcomes = list(outcomes)
@@ -123,10 +123,10 @@ class World:
     async def living(self) -> list[Member]:
         return self.members
 
-    async def reach(self, address: str) -> Door:
+    async def reach(self, address: str) -> SessionApi:
         self.reached.append(address)
-        door: Any = self.driver
-        return door
+        api: Any = self.driver
+        return api
 
     async def begin(self, *events: Event, folder: str = "/proj") -> Glance:
         records = await self.store.append(S, 0, [SessionCreated(S, folder, "default"), *events])

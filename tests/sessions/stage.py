@@ -22,6 +22,7 @@ from bridle.core.protocol import (
     RunOptions,
     TextDelta,
 )
+from bridle.core.queries import Records
 from bridle.core.retry import RetryPolicy
 from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
 from bridle.sessions.engine import Engine
@@ -209,7 +210,7 @@ class Stage:
 
     async def log(self) -> list[Event]:
         """Return the stored events after the session's creation."""
-        return [record.event for record in await self.service.records(self.session)][1:]
+        return [record.event for record in await self.service.ask(Records(self.session))][1:]
 
     async def kinds(self) -> list[str]:
         """Return the types of the stored events after the session's creation."""

@@ -21,6 +21,7 @@ from bridle.core.protocol import (
 )
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import Cast, FixedClock, Play, Stage, says
 
 BAD_MESSAGES = {
@@ -32,7 +33,7 @@ BAD_MESSAGES = {
 
 @pytest.mark.parametrize("problem", BAD_MESSAGES)
 @pytest.mark.parametrize("kind", [Prompt, Steer, EditQueued])
-async def test_a_bad_message_is_refused_by_every_door_and_the_run_goes_on(kind, problem):
+async def test_a_bad_message_is_refused_by_every_api_and_the_run_goes_on(kind, problem):
     play = Play(says("hello"), hold=True)
     async with Stage(play) as stage:
         run_id = await stage.prompt("hi")
@@ -150,7 +151,7 @@ async def test_a_change_between_two_runs_waits_its_turn():
         models.go.set()
         await renaming
         await stage.until(RunEnded, 2)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert (session.known.title, session.known.totals.runs) == ("new", 2)
 

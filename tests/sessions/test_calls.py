@@ -27,6 +27,7 @@ from bridle.core.protocol import (
     ToolFinished,
 )
 from bridle.core.tool import Access, Subject
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 
 
@@ -140,7 +141,7 @@ async def test_facts_of_a_tool_are_recorded_with_its_result_and_lent_to_the_next
     async with Stage(play, tools=[Notes("note", str)]) as stage:
         await stage.run("hi")
         log = await stage.log()
-        facts = (await stage.service.read(stage.session)).known
+        facts = (await read_session(stage.service, stage.session)).known
 
     finished = [event for event in log if isinstance(event, ToolFinished)]
     assert [(event.result.output, event.diff) for event in finished] == [

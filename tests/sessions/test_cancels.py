@@ -31,6 +31,7 @@ from bridle.core.protocol import (
 )
 from bridle.sessions import compaction
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
 from tests.sessions.test_compaction import Shelf
@@ -214,13 +215,13 @@ async def test_a_summary_that_is_cancelled_is_paid_for_as_far_as_it_got():
     scribe = PartScribe()
     async with part_stage(scribe) as stage, asyncio.timeout(PATIENCE_S):
         await stage.run("hi")
-        before = (await stage.service.read(stage.session)).known.totals
+        before = (await read_session(stage.service, stage.session)).known.totals
         asking = asyncio.create_task(stage.service.submit(stage.session, Compact()))
         await scribe.reached.wait()
         await stage.service.submit(stage.session, Cancel())
         [error] = await asyncio.gather(asking, return_exceptions=True)
         log = await stage.log()
-        after = (await stage.service.read(stage.session)).known.totals
+        after = (await read_session(stage.service, stage.session)).known.totals
         ended = await stage.run("go on")
 
     assert "was not compacted: that was cancelled" in str(error)
@@ -287,7 +288,7 @@ async def test_a_compaction_asked_for_in_the_last_turn_comes_after_the_run():
         ended = await stage.service.wait(stage.session, run_id)
         await stage.until(Compacted)
         kinds = await stage.kinds()
-        pins = (await stage.service.read(stage.session)).known.pins
+        pins = (await read_session(stage.service, stage.session)).known.pins
 
     assert ended.outcome == "completed"
     assert kinds.index("RunEnded") < kinds.index("CompactionStarted")

@@ -19,6 +19,7 @@ from bridle.core.protocol import (
     ChildEnded,
     ChildStarted,
     Decide,
+    Delete,
     MessageAdded,
     PromptQueued,
     RunOptions,
@@ -29,10 +30,12 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnEnded,
 )
+from bridle.core.queries import ListSessions, Records
 from bridle.core.tool import Access, ToolSpec
 from bridle.sessions.family import ChildPolicy
 from bridle.sessions.inherit import SPAWNING_TOOLS
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import fork_session, read_session
 from bridle.tools.files import file_tools
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
@@ -53,7 +56,7 @@ async def test_a_spawned_child_is_a_session_of_its_own_whose_answer_is_the_resul
     parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [says("three")]}
     async with Troupe(parts) as troupe:
         ended = await troupe.run("go")
-        [created, *_] = [record.event for record in await troupe.service.records(FIRST)]
+        [created, *_] = [record.event for record in await troupe.service.ask(Records(FIRST))]
         child = await troupe.log(FIRST)
         parent = await troupe.log()
 
@@ -89,7 +92,7 @@ async def test_what_a_child_uses_counts_once_in_its_parents_totals():
     async with Troupe(parts, price=price) as troupe:
         ended = await troupe.run("go")
         [child] = await troupe.all_of(ChildEnded)
-        totals = (await troupe.service.read(troupe.main)).known.totals
+        totals = (await read_session(troupe.service, troupe.main)).known.totals
 
     assert child == ChildEnded(
         FIRST, "completed", turns=2, tool_calls=1, usage=Usage(input=30, output=15), cost=30.0
@@ -186,7 +189,7 @@ async def test_a_grant_for_the_session_stays_in_the_child():
         asked = await troupe.until(ApprovalRequested)
         await troupe.service.submit(troupe.main, Decide(asked.call_id, "session"))
         own = await troupe.until(ApprovalRequested, 2)
-        granted = [(await troupe.service.read(one)).known.granted for one in (troupe.main, FIRST)]
+        granted = [(await read_session(troupe.service, one)).known.granted for one in (troupe.main, FIRST)]
         await troupe.service.submit(troupe.main, Decide(own.call_id, "once"))
         await troupe.service.wait(troupe.main, run)
 
@@ -381,7 +384,7 @@ async def test_a_tree_of_fifteen_under_one_cost_limit_stops_within_one_reservati
     async with Troupe(parts, tools=[look], price=Price(input=1.0, output=1.0)) as troupe:
         async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go", limits=Limits(cost=0.02))
-        children = len(await troupe.service.list()) - 1
+        children = len(await troupe.service.ask(ListSessions())) - 1
 
     assert children == 14
     assert ended.cost is not None
@@ -544,8 +547,8 @@ async def test_parked_runs_are_left_as_they_are_and_nothing_runs_on(background):
         await gate.crowd(1)
         await troupe.service.park(0)
         there = gate.there
-        main = await troupe.service.read(troupe.main)
-        child = await troupe.service.read(FIRST)
+        main = await read_session(troupe.service, troupe.main)
+        child = await read_session(troupe.service, FIRST)
         kinds = await troupe.kinds()
         tasks = [task for task in asyncio.all_tasks() if "sub-agent" in task.get_name()]
 
@@ -742,10 +745,10 @@ async def test_sub_agents_are_deleted_with_their_session():
     async with Troupe(parts) as troupe:
         other = await troupe.service.create(cwd="/")
         await troupe.run("go")
-        before = len(await troupe.service.list())
-        copy = await troupe.service.fork(troupe.main)
-        await troupe.service.delete(troupe.main)
-        left = {one.id for one in await troupe.service.list()}
+        before = len(await troupe.service.ask(ListSessions()))
+        copy = await fork_session(troupe.service, troupe.main)
+        await troupe.service.submit(troupe.main, Delete())
+        left = {one.id for one in await troupe.service.ask(ListSessions())}
 
     assert before == 4
     assert left == {other, copy}  # a fork of a person's own is no sub-agent

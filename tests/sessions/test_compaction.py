@@ -39,6 +39,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.queries import PreviewContext
 from bridle.core.session import Session, fold
 from bridle.core.transcript import CLEARED
 from bridle.sessions import compaction
@@ -47,6 +48,7 @@ from bridle.sessions.compaction import compact, due
 from bridle.sessions.engine import Engine
 from bridle.sessions.setup import Setup, set_up
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import fork_session, read_session
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
 
 R = RunId("r")
@@ -518,7 +520,7 @@ async def test_play_a_long_run_compacts_before_its_window_is_full():
     async with Stage(model, tools=[looking()], window_tokens=2_000, compaction=SUMMED_UP) as stage:
         ended = await stage.run("build it")
         log = await stage.log()
-        facts = (await stage.service.read(stage.session)).known
+        facts = (await read_session(stage.service, stage.session)).known
 
     done = [event for event in log if isinstance(event, Compacted)]
     assert (ended.outcome, ended.text, ended.turns, ended.tool_calls) == ("completed", "done", 21, 20)
@@ -571,7 +573,7 @@ async def test_play_a_user_compacts_between_runs_and_says_what_to_keep():
         await stage.service.submit(stage.session, Compact("the API"))
         started, pinned, compacted = (await stage.log())[-3:]
         await stage.run("go on")
-        state = await stage.service.read(stage.session)
+        state = await read_session(stage.service, stage.session)
 
     assert started == CompactionStarted("manual", 10, started.history_tokens, 14)
     assert pinned == Pinned("the API")
@@ -704,14 +706,14 @@ async def test_play_going_back_brings_the_old_messages_back():
     model = player(6)
     async with Stage(model, tools=[looking()], compaction=POLICY) as stage:
         await stage.run("build it")
-        before = (await stage.service.read(stage.session)).messages
-        seq = (await stage.service.read(stage.session)).seq
+        before = (await read_session(stage.service, stage.session)).messages
+        seq = (await read_session(stage.service, stage.session)).seq
         await stage.service.submit(stage.session, Pin("never push"))
         await stage.service.submit(stage.session, Compact())
-        compacted = (await stage.service.read(stage.session)).messages
+        compacted = (await read_session(stage.service, stage.session)).messages
         await stage.service.submit(stage.session, Rewind(seq))
         await stage.run("go on")
-        state = await stage.service.read(stage.session)
+        state = await read_session(stage.service, stage.session)
 
     assert len(compacted) < len(before)
     assert state.messages[: len(before)] == before
@@ -726,11 +728,11 @@ async def test_play_a_session_opened_anew_sends_the_same_and_a_fork_has_the_pins
     async with Stage(model, store=store, clock=clock, **shape) as stage:
         await stage.service.submit(stage.session, Pin("never push"))
         await stage.run("build it")
-        expected = await stage.service.next_context(stage.session)
-        child = await stage.service.fork(stage.session)
-        forked = await stage.service.read(child)
+        expected = await stage.service.ask(PreviewContext(stage.session))
+        child = await fork_session(stage.service, stage.session)
+        forked = await read_session(stage.service, child)
     async with Stage(player(1), store=store, clock=clock, **shape) as stage:
-        found = await stage.service.next_context(stage.session)
+        found = await stage.service.ask(PreviewContext(stage.session))
 
     assert found == expected
     assert "<pinned>\nnever push\n</pinned>" in found.messages[0].text

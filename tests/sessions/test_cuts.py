@@ -47,10 +47,12 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.queries import PreviewContext, Records
 from bridle.core.session import fold
 from bridle.sessions import compaction
 from bridle.sessions.journal import open_session
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import fork_session, read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
 from tests.sessions.test_compaction import Shelf
@@ -186,7 +188,7 @@ async def whole_log(folder: Path) -> list[Event]:
         await stage.service.submit(S, Compact("the colours"))
         second = await stage.run("and now?")
         assert (second.outcome, second.text) == ("completed", "the end")
-        return [record.event for record in await stage.service.records(S)]
+        return [record.event for record in await stage.service.ask(Records(S))]
 
 
 async def cut_store(events: Sequence[Event]) -> EphemeralStore:
@@ -241,7 +243,7 @@ async def resume_after(folder: Path, log: list[Event], cut: int) -> None:
     async with world.open(await cut_store(before)) as stage:
         run_id = await stage.submit_run(Resume())
         ended = await stage.service.wait(S, run_id)
-        events = [record.event for record in await stage.service.records(S)]
+        events = [record.event for record in await stage.service.ask(Records(S))]
 
     of_run = of_last_run(events)
     where = f"cut {cut} after {type(before[-1]).__name__}"
@@ -267,7 +269,7 @@ async def test_a_new_prompt_after_any_cut_is_answered(part: int, tmp_path: Path)
         world.script.said = len(REPLIES) - 3
         async with world.open(await cut_store(log[:cut])) as stage:
             ended = await stage.run("go on")
-            records = await stage.service.records(S)
+            records = await stage.service.ask(Records(S))
         events = [record.event for record in records]
         assert (ended.outcome, ended.text) == ("completed", "fine"), cut
         assert (
@@ -289,7 +291,7 @@ def wait_for(path: Path) -> None:
 
 
 async def log_of(stage: Stage) -> list[Event]:
-    return [record.event for record in await stage.service.records(S)]
+    return [record.event for record in await stage.service.ask(Records(S))]
 
 
 async def resumed(listener: Listener, before: Sequence[Event], *replies: Any, **more: Any) -> RunEnded:
@@ -430,9 +432,9 @@ async def test_going_back_to_anywhere_leaves_a_session_that_goes_on(part: int, t
         store = await cut_store(log)
         async with world.open(store) as stage:
             await stage.service.submit(S, Rewind(seq, "conversation"))
-            context = await stage.service.next_context(S)
+            context = await stage.service.ask(PreviewContext(S))
             ended = await stage.run("go on")
-            state, opened = await stage.service.read(S), await open_session(store, S)
+            state, opened = await read_session(stage.service, S), await open_session(store, S)
 
         sent = world.script.requests[0].messages
         assert (ended.outcome, ended.text) == ("completed", "fine"), seq
@@ -453,13 +455,13 @@ async def test_a_fork_at_anywhere_goes_on(part: int, tmp_path: Path):
         world = World(tmp_path, log)
         world.script.said = len(REPLIES) - 3
         async with world.open(await cut_store(log)) as stage:
-            child = await stage.service.fork(S, seq)
-            context = await stage.service.next_context(child)
+            child = await fork_session(stage.service, S, seq)
+            context = await stage.service.ask(PreviewContext(child))
             receipt = await stage.service.submit(child, Prompt(user_message("go on")))
             assert receipt.run_id is not None
             ended = await stage.service.wait(child, receipt.run_id)
-            pins = (await stage.service.read(child)).known.pins
-            totals = (await stage.service.read(child)).known.totals
+            pins = (await read_session(stage.service, child)).known.pins
+            totals = (await read_session(stage.service, child)).known.totals
 
         sent = world.script.requests[0].messages
         assert (ended.outcome, ended.text) == ("completed", "fine"), seq
@@ -491,10 +493,10 @@ async def test_a_second_step_back_does_not_bring_open_calls_back():
         middle = next(seq for seq, event in enumerate(log, 1) if isinstance(event, ToolStarted))
         await stage.service.submit(S, Rewind(middle, "conversation"))
         await stage.run("again")
-        last = (await stage.service.records(S))[-1].seq
+        last = (await stage.service.ask(Records(S)))[-1].seq
         await stage.run("more")
         await stage.service.submit(S, Rewind(last, "conversation"))
-        state = await stage.service.read(S)
+        state = await read_session(stage.service, S)
 
     roles = [item.message.role for item in state.messages]
     assert roles == ["user", "user", "assistant", "tool", "assistant"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Event, Record, Rename, RunStarted, SessionCreated, SessionTitled
+from bridle.core.queries import Records, Status
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, Stage, says
 
@@ -22,7 +23,7 @@ async def test_a_watcher_hears_what_another_process_has_recorded_meanwhile():
         await here.run("second")
 
         heard = [newest.seq]
-        last = (await here.service.records(here.session))[-1].seq
+        last = (await here.service.ask(Records(here.session)))[-1].seq
         while heard[-1] != last:
             item = await anext(items)
             heard += [item.seq] if isinstance(item, Record) else []
@@ -56,7 +57,7 @@ async def test_a_run_that_begins_while_one_looks_is_not_cut_off():
     async with Stage(play, store=store) as stage:
         store.before_read = lambda: stage.prompt("go")
 
-        glance = await stage.service.glance(stage.session)
+        glance = await stage.service.ask(Status(stage.session))
         play.go.set()
 
     assert glance.run is not None
@@ -78,7 +79,7 @@ async def test_a_run_that_was_cut_off_is_not_at_work_because_its_session_is_name
         tasks.create_task(stage.service.submit(stage.session, Rename("named")))
         await naming.wait()
 
-        glance = await stage.service.glance(stage.session)
+        glance = await stage.service.ask(Status(stage.session))
         go_on.set()
 
     assert glance.run is not None

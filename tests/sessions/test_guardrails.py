@@ -44,12 +44,14 @@ from bridle.core.protocol import (
     TextDelta,
     ToolFinished,
 )
+from bridle.core.queries import Records
 from bridle.core.session import RunState
 from bridle.core.tool import Access, ToolSpec
 from bridle.sessions.engine import NoHooks
 from bridle.sessions.intake import options_after_cut
 from bridle.sessions.screening import patched
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import USAGE, Cast, FixedClock, Play, SmallTool, Stage, call, says
 from tests.sessions.test_hooks import Listener, stage_with
 from tests.sessions.troupe import Troupe, use
@@ -300,7 +302,7 @@ async def test_a_title_that_comes_too_late_is_paid_for():
         await stage.service.submit(stage.session, Rename("mine"))
         titles.go.set()
         await stage.until(SessionTitled, 2)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert (session.known.title, session.known.totals.usage) == ("mine", USAGE + USAGE)
 
@@ -367,7 +369,7 @@ async def test_answers_that_break_off_are_paid_for():
         await stage.service.submit(stage.session, Cancel())
         ended = await stage.service.wait(stage.session, run_id)
         log = await stage.log()
-        totals = (await stage.service.read(stage.session)).known.totals
+        totals = (await read_session(stage.service, stage.session)).known.totals
 
     [lost] = [event for event in log if isinstance(event, ReplyLost)]
     [kept] = [event for event in log if isinstance(event, ModelReplied)]
@@ -403,7 +405,7 @@ async def test_what_an_answer_used_that_broke_off_is_told_as_the_agents_own():
     async with Stage(play, models=Priced(play, window_tokens=10_000)) as stage:
         ended = await stage.run("hi", limits=Limits(cost=15.0))
         account = Account()
-        account.add_all(await stage.service.records(stage.session))
+        account.add_all(await stage.service.ask(Records(stage.session)))
 
     assert (account.own.tokens, account.own.cost) == (ended.usage.context, ended.cost)
     assert account.models["scripted/play"].cost == ended.cost

@@ -47,6 +47,7 @@ from bridle.sessions.orphans import CUT_OFF
 from bridle.stores.blobs import MemoryBlobs
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, child_of, fork, spawn, use
 
@@ -387,7 +388,7 @@ async def test_a_child_that_somebody_else_drives_is_not_driven_twice():
     async with Troupe(parts, store=store, chance=1_000, claims=claims) as troupe:
         await go_on(troupe)
         [output] = await troupe.outputs()
-        child = await troupe.service.read(FIRST)
+        child = await read_session(troupe.service, FIRST)
 
     assert output.startswith(f"session {FIRST} is being run by another process")
     assert child.run is not None
@@ -451,7 +452,7 @@ async def test_a_child_that_no_call_waits_for_any_more_is_ended():
     ) as troupe:
         await go_on(troupe)
         [started], [ended] = await troupe.all_of(ChildStarted), await troupe.all_of(ChildEnded)
-        child = await troupe.service.read(started.child)
+        child = await read_session(troupe.service, started.child)
         outputs = await troupe.outputs()
 
     assert outputs == [INTERRUPTED]
@@ -606,7 +607,7 @@ async def test_a_run_that_cannot_record_anything_leaves_its_children_to_be_resum
         quick.open()
         aborted = await troupe.service.wait(MAIN, run_id)
         store.is_torn = False
-        runs = [(await troupe.service.read(one)).run for one in await store.ids()]
+        runs = [(await read_session(troupe.service, one)).run for one in await store.ids()]
         there = gate.there
     gate.open()
     async with Troupe(parts, store=store, chance=1_000, tools=[SmallTool("wait", wait)]) as troupe:

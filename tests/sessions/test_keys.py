@@ -18,6 +18,7 @@ from bridle.core.protocol import (
     TakenPrompt,
 )
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import FixedClock, Play, Stage, says
 
 
@@ -103,7 +104,7 @@ async def test_only_the_newest_keys_are_kept():
             receipt = await stage.service.submit(stage.session, prompt(key=f"k{number}"))
             assert receipt.item_id is not None
             await stage.service.submit(stage.session, DropQueued(receipt.item_id))
-        taken = (await stage.service.read(stage.session)).known.taken
+        taken = (await read_session(stage.service, stage.session)).known.taken
         dropped = [event for event in await stage.log() if isinstance(event, QueueDropped)]
 
     assert list(taken) == [f"k{number}" for number in range(2, MAX_TAKEN + 2)]
@@ -144,7 +145,7 @@ async def test_a_prompt_behind_others_in_a_queue_at_rest_has_its_turn():
         await stage.until(RunEnded, 3)
 
         assert (again.run_id, again.item_id, again.repeated) == (None, queued.item_id, True)
-        assert not (await stage.service.read(stage.session)).known.queue
+        assert not (await read_session(stage.service, stage.session)).known.queue
 
 
 async def test_a_steer_that_was_taken_is_known_after_its_run():

@@ -20,6 +20,7 @@ from bridle.core.protocol import (
     RunStarted,
     TextDelta,
 )
+from bridle.core.queries import Records
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, Stage, says
 
@@ -31,7 +32,7 @@ async def left_waiting() -> EphemeralStore:
     store = EphemeralStore(FixedClock())
     async with Stage(Play(says("one")), store=store) as stage:
         await stage.run("first")
-        seq = len(await stage.service.records(S))
+        seq = len(await stage.service.ask(Records(S)))
     queued = PromptQueued("item", user_message("second"), RunOptions())
     await store.append(S, seq, [queued])
     return store
@@ -55,7 +56,7 @@ async def test_what_another_process_has_left_waiting_runs_too():
     store = EphemeralStore(FixedClock())
     async with Stage(Play(says("one"), says("two"), says("three")), store=store) as stage:
         await stage.run("first")
-        seq = len(await stage.service.records(S))
+        seq = len(await stage.service.ask(Records(S)))
         await store.append(S, seq, [PromptQueued("item", user_message("second"), RunOptions())])
         await stage.service.begin_queued(S)
         await stage.until(RunEnded, 2)

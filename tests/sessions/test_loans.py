@@ -57,7 +57,7 @@ async def test_a_lent_tool_is_offered_and_called_without_being_asked_about():
     lender, model = Lender(), play()
     async with (
         Stage(model, tools=[SmallTool("own", str)]) as stage,
-        stage.service.lend(stage.session, lender),
+        stage.service.provide_tools(stage.session, lender),
     ):
         end = await stage.run("go")
 
@@ -68,7 +68,7 @@ async def test_a_lent_tool_is_offered_and_called_without_being_asked_about():
 
 
 async def test_a_refusal_is_a_failed_result():
-    async with Stage(play()) as stage, stage.service.lend(stage.session, Refuser()):
+    async with Stage(play()) as stage, stage.service.provide_tools(stage.session, Refuser()):
         await stage.run("go")
 
         assert await finished(stage) == [ToolResult(CallId("c1"), "lent", "not today", is_error=True)]
@@ -76,8 +76,8 @@ async def test_a_refusal_is_a_failed_result():
 
 async def test_a_loan_ends_with_its_context_and_others_stay():
     model = Play(says("done"))
-    async with Stage(model) as stage, stage.service.lend(stage.session, Lender("first")):
-        async with stage.service.lend(stage.session, Lender("second")):
+    async with Stage(model) as stage, stage.service.provide_tools(stage.session, Lender("first")):
+        async with stage.service.provide_tools(stage.session, Lender("second")):
             pass
         await stage.run("go")
 
@@ -88,8 +88,8 @@ async def test_of_two_loans_of_one_name_the_newer_is_called():
     old, new = Lender(answer="old"), Lender(answer="new")
     async with (
         Stage(play()) as stage,
-        stage.service.lend(stage.session, old),
-        stage.service.lend(stage.session, new),
+        stage.service.provide_tools(stage.session, old),
+        stage.service.provide_tools(stage.session, new),
     ):
         await stage.run("go")
 
@@ -100,7 +100,7 @@ async def test_another_session_does_not_get_it():
     model = Play(says("done"))
     async with Stage(model) as stage:
         other = await stage.service.create(cwd="/")
-        async with stage.service.lend(other, Lender()):
+        async with stage.service.provide_tools(other, Lender()):
             await stage.run("go")
 
     assert model.requests[0].tools == ()
@@ -108,7 +108,7 @@ async def test_another_session_does_not_get_it():
 
 async def test_it_is_left_out_where_the_run_names_its_tools():
     model = Play(says("done"))
-    async with Stage(model) as stage, stage.service.lend(stage.session, Lender()):
+    async with Stage(model) as stage, stage.service.provide_tools(stage.session, Lender()):
         await stage.run("go", tools=("own",))
 
     assert model.requests[0].tools == ()
@@ -116,7 +116,7 @@ async def test_it_is_left_out_where_the_run_names_its_tools():
 
 async def test_a_cancelled_run_cancels_the_call():
     lender = Lender(waits=True)
-    async with Stage(play()) as stage, stage.service.lend(stage.session, lender):
+    async with Stage(play()) as stage, stage.service.provide_tools(stage.session, lender):
         run = await stage.prompt("go")
         await lender.begun.wait()
         await stage.service.submit(stage.session, Cancel())
@@ -130,13 +130,13 @@ async def test_after_a_cut_the_call_comes_again_under_its_id():
     store = EphemeralStore(FixedClock())
     first, second = Lender(waits=True), Lender(answer="at last")
     stage = Stage(play(), store=store)
-    async with stage, stage.service.lend(stage.session, first):
+    async with stage, stage.service.provide_tools(stage.session, first):
         await stage.prompt("go")
         await stage.until(ToolStarted)
         await first.begun.wait()
         await stage.service.park(0.0)
 
-    async with Stage(play(), store=store) as later, later.service.lend(later.session, second):
+    async with Stage(play(), store=store) as later, later.service.provide_tools(later.session, second):
         run = await later.submit_run(Resume())
         end = await later.service.wait(later.session, run)
         results = await finished(later)
@@ -149,7 +149,7 @@ async def test_after_a_cut_the_call_comes_again_under_its_id():
 async def test_a_name_that_no_vendor_takes_is_refused(name: str):
     async with Stage(Play()) as stage:
         with pytest.raises(UsageError, match="cannot name a tool"):
-            async with stage.service.lend(stage.session, Lender(name)):
+            async with stage.service.provide_tools(stage.session, Lender(name)):
                 pass
 
 
@@ -158,20 +158,20 @@ async def test_a_schema_that_is_no_object_is_refused():
     lender.specs = (ToolSpec("lent", "", {"type": "array"}),)
     async with Stage(Play()) as stage:
         with pytest.raises(UsageError, match="not of type object"):
-            async with stage.service.lend(stage.session, lender):
+            async with stage.service.provide_tools(stage.session, lender):
                 pass
 
 
 async def test_an_unknown_session_cannot_be_lent_to():
     async with Stage(Play()) as stage:
         with pytest.raises(SessionNotFound):
-            async with stage.service.lend(SessionId("nobody"), Lender()):
+            async with stage.service.provide_tools(SessionId("nobody"), Lender()):
                 pass
 
 
 async def test_a_lent_tool_stands_in_for_one_of_the_same_name():
     own, lender = SmallTool("lent", str), Lender()
-    async with Stage(play(), tools=[own]) as stage, stage.service.lend(stage.session, lender):
+    async with Stage(play(), tools=[own]) as stage, stage.service.provide_tools(stage.session, lender):
         await stage.run("go")
 
     assert (own.calls, len(lender.calls)) == ([], 1)
@@ -184,7 +184,7 @@ class Guarded(Lender):
 
 async def test_what_says_that_it_touches_something_is_asked_about():
     lender = Guarded()
-    async with Stage(play()) as stage, stage.service.lend(stage.session, lender):
+    async with Stage(play()) as stage, stage.service.provide_tools(stage.session, lender):
         run = await stage.prompt("go")
         await stage.until(ApprovalRequested)
         assert lender.calls == []
@@ -200,7 +200,7 @@ class Interrupted(Lender):
 
 
 async def test_a_tool_that_says_it_was_cancelled_has_failed():
-    async with Stage(play()) as stage, stage.service.lend(stage.session, Interrupted()):
+    async with Stage(play()) as stage, stage.service.provide_tools(stage.session, Interrupted()):
         async with asyncio.timeout(PATIENCE_S):
             await stage.run("go")
 

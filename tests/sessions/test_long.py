@@ -18,6 +18,7 @@ from bridle.memory.local import LocalMemory
 from bridle.memory.tool import MemorySearch
 from bridle.sessions.compaction import INSTRUCTION_FILE
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import FixedClock, SmallTool, Stage, call, says
 
 WINDOW = 4_096
@@ -122,7 +123,7 @@ async def test_five_hundred_turns_keep_every_rule_and_stay_inside_the_window(tmp
         log = await stage.log()
         asked = len(model.requests)
         answered = await stage.run(QUESTION)
-        pins = (await stage.service.read(stage.session)).known.pins
+        pins = (await read_session(stage.service, stage.session)).known.pins
 
     assert "heron" not in str(model.requests[asked].messages)
     assert (answered.outcome, answered.text) == ("completed", "It was heron-4417.")

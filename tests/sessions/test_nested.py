@@ -26,8 +26,10 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnStarted,
 )
+from bridle.core.queries import Records
 from bridle.core.session import fold
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import fork_session
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 
 Code = Callable[[ToolContext], Awaitable[str | ToolOutput]]
@@ -81,7 +83,7 @@ async def test_a_call_of_code_is_recorded_with_its_parent_and_is_no_message():
     ) as stage:
         ended = await stage.run("hi")
         log = await stage.log()
-        session = fold(await stage.service.records(stage.session))
+        session = fold(await stage.service.ask(Records(stage.session)))
 
     assert ended == RunEnded(ended.run_id, "completed", "done", turns=2, tool_calls=3, usage=ended.usage)
     assert tell_calls(log) == [
@@ -393,7 +395,7 @@ async def test_after_a_crash_the_calls_of_lost_code_are_closed_with_it():
     session = Stage(Play(), store=store, clock=clock).session
     reply = says("", call("c", "code"))
     async with Stage(Play(reply), tools=[look()], store=store, clock=clock) as stage:
-        records = await stage.service.records(session)
+        records = await stage.service.ask(Records(session))
         run = RunId("run")
         await store.append(
             session,
@@ -435,15 +437,15 @@ async def test_what_the_kernel_held_goes_back_with_the_conversation():
     play = Play(says("", call("c", "code")), says("first"), says("", call("d", "code")), says("second"))
     async with Stage(play, tools=[CodeTool(code)], rules=[ALLOW_CODE]) as stage:
         await stage.run("hi")
-        after_first = (await stage.service.records(stage.session))[-1].seq
+        after_first = (await stage.service.ask(Records(stage.session)))[-1].seq
         await stage.run("again")
-        assert fold(await stage.service.records(stage.session)).known.snapshot == "two"
+        assert fold(await stage.service.ask(Records(stage.session))).known.snapshot == "two"
         await stage.service.submit(stage.session, Rewind(after_first))
-        assert fold(await stage.service.records(stage.session)).known.snapshot == "one"
+        assert fold(await stage.service.ask(Records(stage.session))).known.snapshot == "one"
         await stage.service.submit(stage.session, Rewind(1))
-        assert fold(await stage.service.records(stage.session)).known.snapshot == ""
-        child = await stage.service.fork(stage.session, after_first)
-        records = await stage.service.records(child)
+        assert fold(await stage.service.ask(Records(stage.session))).known.snapshot == ""
+        child = await fork_session(stage.service, stage.session, after_first)
+        records = await stage.service.ask(Records(child))
 
     assert seen == ["", "one"]
     assert isinstance(records[0].event, SessionCreated)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bridle.core.door import Door, LiveSession, SessionNews
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import CallId, SessionId
@@ -16,11 +15,15 @@ from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
     Decide,
+    Delete,
     Prompt,
     Record,
     Rename,
 )
+from bridle.core.queries import Status
+from bridle.core.session_api import LiveSession, SessionApi, SessionNews
 from bridle.sessions.journal import open_brief
+from bridle.surfaces.session_calls import read_session, wait_for_run
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.troupe import Troupe, spawn
 from tests.surfaces.remote.test_remote import Hall
@@ -30,8 +33,8 @@ def change() -> SmallTool:
     return SmallTool("change", lambda on: f"changed {on}", access="write")
 
 
-async def until_asked(door: Door, session: SessionId) -> None:
-    async for item in door.watch(session):
+async def until_asked(api: SessionApi, session: SessionId) -> None:
+    async for item in api.watch(session):
         if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
             return
 
@@ -47,8 +50,8 @@ async def test_a_glance_says_what_the_whole_fold_says():
     async with Stage(Play(says("", call("a", "change")), says("done")), tools=[change()]) as stage:
         await stage.prompt("hi")
         await until_asked(stage.service, stage.session)
-        waiting = await stage.service.glance(stage.session)
-        whole = glance_of(await stage.service.read(stage.session), is_running=True)
+        waiting = await stage.service.ask(Status(stage.session))
+        whole = glance_of(await read_session(stage.service, stage.session), is_running=True)
         await stage.decide("a", "once")
 
         assert waiting == whole
@@ -71,7 +74,7 @@ async def test_a_glance_at_a_long_session_reads_only_its_end():
             await stage.run(f"prompt {n}")
         counting = Counting(stage.store)
         brief = glance_of(await open_brief(counting, stage.session))
-        whole = await stage.service.read(stage.session)
+        whole = await read_session(stage.service, stage.session)
 
     assert brief == glance_of(whole)
     assert counting.records < whole.seq / 4
@@ -80,12 +83,12 @@ async def test_a_glance_at_a_long_session_reads_only_its_end():
 async def test_a_glance_at_nothing_says_so():
     async with Stage(Play()) as stage:
         with pytest.raises(SessionNotFound):
-            await stage.service.glance(SessionId("nowhere"))
+            await stage.service.ask(Status(SessionId("nowhere")))
 
 
 async def test_news_tell_how_a_run_begins_waits_and_ends():
     async with Stage(Play(says("", call("a", "change")), says("done")), tools=[change()]) as stage:
-        news = stage.service.news()
+        news = stage.service.watch(None)
         run_id = await stage.prompt("hi")
         began = await anext(news)
         waits = await heard(news, "waiting")
@@ -94,7 +97,7 @@ async def test_news_tell_how_a_run_begins_waits_and_ends():
         rests = await heard(news, "idle")
         await stage.service.submit(stage.session, Rename("named"))
         named = await anext(news)
-        await stage.service.delete(stage.session)
+        await stage.service.submit(stage.session, Delete())
         told = [await anext(news)]
         while not told[-1].deleted:
             told.append(await anext(news))
@@ -111,15 +114,15 @@ async def test_news_and_glances_of_the_daemon_are_those_of_its_sessions(tmp_path
     play = Play(says("", call("a", "change")), says("done"))
     async with Hall(Stage(play, tools=[change()]), tmp_path).open() as hall:
         client = await hall.client()
-        news = client.news()
+        news = client.watch(None)
         session = hall.stage.session
         receipt = await client.submit(session, Prompt(user_message("hi")))
         waits = await heard(news, "waiting")
-        there = await client.glance(session)
-        here = await hall.stage.service.glance(session)
+        there = await client.ask(Status(session))
+        here = await hall.stage.service.ask(Status(session))
         await client.submit(session, Decide(CallId("a"), "once"))
         assert receipt.run_id is not None
-        await client.wait(session, receipt.run_id)
+        await wait_for_run(client, session, receipt.run_id)
         await heard(news, "idle")
         created = await client.create(cwd="/")
         async for told in news:
@@ -162,7 +165,7 @@ async def test_rules_that_make_no_sense_are_refused_and_the_question_stays(answe
         await until_asked(stage.service, stage.session)
         with pytest.raises(UsageError) as refused:
             await stage.service.submit(stage.session, Decide(CallId("a"), answer, rules=rules))
-        glance = await stage.service.glance(stage.session)
+        glance = await stage.service.ask(Status(stage.session))
 
     assert refused.value.message == message
     assert glance.run is not None
@@ -180,7 +183,7 @@ async def test_a_sub_agent_that_was_put_away_is_not_said_to_be_there():
             if one.session == "main" and one.live is not None and one.live.state == "idle":
                 at_rest.set()
 
-    async with Troupe(parts) as troupe, aclosing(troupe.service.news()) as news:
+    async with Troupe(parts) as troupe, aclosing(troupe.service.watch(None)) as news:
         hearing = asyncio.create_task(hear(news))
         await troupe.run("go")
         await at_rest.wait()

@@ -25,6 +25,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.queries import IsRunning
 from bridle.core.session import fold
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.shuffled import Stuck, run_shuffled
@@ -131,7 +132,7 @@ async def perform(chance: random.Random) -> list[Record]:
             disturbing = asyncio.create_task(_disturb(stage, chance))
             await stage.service.wait(stage.session, run)
             await disturbing
-            while await stage.service.is_running(stage.session):  # noqa: ASYNC110  a queued run begins and ends
+            while await stage.service.ask(IsRunning(stage.session)):  # noqa: ASYNC110  a queued run begins and ends
                 await asyncio.sleep(0.01)
             answering.cancel()
             await asyncio.gather(answering, return_exceptions=True)
@@ -149,7 +150,7 @@ async def resume(chance: random.Random, log: list[Record]) -> list[Record]:
         async with asyncio.timeout(60):
             answering = asyncio.create_task(_answer(stage, chance))
             await stage.service.wait(stage.session, await stage.submit_run(Resume()))
-            while await stage.service.is_running(stage.session):  # noqa: ASYNC110  a queued run begins and ends
+            while await stage.service.ask(IsRunning(stage.session)):  # noqa: ASYNC110  a queued run begins and ends
                 await asyncio.sleep(0.01)
             answering.cancel()
             await asyncio.gather(answering, return_exceptions=True)

@@ -20,6 +20,7 @@ from bridle.sessions.journal import open_journal
 from bridle.sessions.orphans import CUT_OFF, end_orphans
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import CountingChance, FixedClock, SmallTool, says
 from tests.sessions.troupe import Gate, OneModel, Parts, Troupe, behind, spawn, use
 
@@ -150,7 +151,7 @@ async def test_a_run_that_is_closed_leaves_no_messages_for_the_next():
     await store.append(MAIN, len(await store.read(MAIN)), [item])
     async with Troupe({"again": [says("new")]}, store=store, chance=1_000) as troupe:
         ended = await troupe.run("again")
-        known = (await troupe.service.read(troupe.main)).known
+        known = (await read_session(troupe.service, troupe.main)).known
         added = [one.message.text for one in await troupe.all_of(MessageAdded)]
 
     assert (ended.outcome, ended.text) == ("completed", "new")

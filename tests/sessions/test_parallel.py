@@ -29,7 +29,9 @@ from bridle.core.protocol import (
     RunOptions,
     ToolFinished,
 )
+from bridle.core.queries import Changes, ListSessions, PlanRewind, Records
 from bridle.sessions.service import SessionService
+from bridle.surfaces.session_calls import read_session
 from tests.crash.test_shell import descendants
 from tests.revisions.tree import tree_of
 
@@ -77,7 +79,7 @@ class Office:
 
     async def begin(self, session: SessionId, prompt: str, **options: Any) -> Any:
         """Start a run, in a new session if there is none yet."""
-        if session not in {known.id for known in await self.service.list()}:
+        if session not in {known.id for known in await self.service.ask(ListSessions())}:
             await self.service.create(cwd=str(self.root), session_id=session)
         options = {"mode": "yolo", "model": self.model} | options
         receipt = await self.service.submit(session, Prompt(user_message(prompt), RunOptions(**options)))
@@ -91,7 +93,7 @@ class Office:
 
     async def run_elsewhere(self, session: SessionId, prompt: str) -> None:
         """Run a prompt in another process."""
-        if session not in {known.id for known in await self.service.list()}:
+        if session not in {known.id for known in await self.service.ask(ListSessions())}:
             await self.service.create(cwd=str(self.root), session_id=session)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bridle", "run", "--yolo", "--session", session),
@@ -105,10 +107,10 @@ class Office:
         assert (process.returncode, out.decode().strip()) == (0, f"{prompt} is done")
 
     async def changed(self, session: SessionId) -> list[str]:
-        return [change.path for change in await self.service.changes(session)]
+        return [change.path for change in await self.service.ask(Changes(session))]
 
     async def results(self, session: SessionId) -> list[str]:
-        events = [record.event for record in await self.service.records(session)]
+        events = [record.event for record in await self.service.ask(Records(session))]
         return [event.result.output for event in events if isinstance(event, ToolFinished)]
 
 
@@ -194,7 +196,7 @@ async def test_what_another_session_took_back_already_is_no_conflict(office: Off
     office.means("second", bash("echo one > f; rm g"))
     await office.run(A, "first")
     await office.run(B, "second")
-    plan = await office.service.plan_rewind(A, 1)
+    plan = await office.service.ask(PlanRewind(A, 1))
     await office.service.submit(A, Rewind(1))
 
     assert (plan.changes, plan.conflicts) == ((), ())
@@ -212,7 +214,7 @@ async def test_a_session_that_waits_for_an_answer_holds_up_no_other(office: Offi
 
     await office.run(B, "go")
     await office.run_elsewhere(SessionId("c"), "go")
-    waiting = (await office.service.read(A)).run
+    waiting = (await read_session(office.service, A)).run
     assert waiting is not None
     assert [request.call_id for request in waiting.pending] == [call_id]
     await office.service.submit(A, Decide(call_id, "once"))

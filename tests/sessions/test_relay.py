@@ -27,6 +27,7 @@ from bridle.sessions.bus import Bus
 from bridle.sessions.journal import open_journal
 from bridle.sessions.relay import Relay
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import FixedClock, SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, child_of, spawn, use
 
@@ -152,7 +153,7 @@ async def test_the_questions_of_a_child_outlast_turns_and_go_with_it():
         approval, question = await troupe.until(ApprovalRequested), await troupe.until(QuestionAsked)
         gate.open()
         await troupe.until(TurnStarted, 3)
-        state = (await troupe.service.read(troupe.main)).run
+        state = (await read_session(troupe.service, troupe.main)).run
         await troupe.service.submit(troupe.main, Cancel("no more"))
         await troupe.service.wait(troupe.main, run)
         ends = [

@@ -25,9 +25,11 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.queries import Records
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 
 
@@ -49,7 +51,7 @@ def play() -> Play:
 async def whole_log() -> list[Event]:
     async with Stage(play(), tools=tools()) as stage:
         await stage.run("hi", mode="yolo")
-        return [record.event for record in await stage.service.records(stage.session)]
+        return [record.event for record in await stage.service.ask(Records(stage.session))]
 
 
 CUTS = range(3, 22)  # from RunStarted and its prompt to just before RunEnded
@@ -75,7 +77,7 @@ async def test_resume_after_any_event_ends_the_run_without_repeating_a_finished_
     async with Stage(play(), tools=cast, store=store) as stage:
         run_id = await stage.submit_run(Resume())
         ended = await stage.service.wait(stage.session, run_id)
-        records = await stage.service.records(stage.session)
+        records = await stage.service.ask(Records(stage.session))
 
     new = [record.event for record in records[cut:]]
     ran = {e.call_id for e in new if isinstance(e, ToolStarted)}
@@ -100,7 +102,7 @@ async def test_a_new_prompt_after_any_cut_closes_the_run_and_goes_on(cut):
     store, _ = await cut_store(cut)
     async with Stage(Play(*[says("fine")] * 4), tools=tools(), store=store) as stage:
         ended = await stage.run("go on")
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
         ends = [e for e in await stage.log() if isinstance(e, RunEnded)]
 
     assert ended.outcome == "completed"
@@ -115,7 +117,7 @@ async def test_an_open_approval_is_asked_again_and_a_given_answer_still_counts()
     async with Stage(asked, tools=tools()) as stage:
         run_id = await stage.prompt("hi")
         await stage.until(ApprovalRequested)
-        log = [record.event for record in await stage.service.records(stage.session)]
+        log = [record.event for record in await stage.service.ask(Records(stage.session))]
     store = EphemeralStore(FixedClock())
     await store.append(SessionId("play"), 0, log)
     cast = tools()
@@ -133,7 +135,7 @@ async def test_an_answer_to_the_question_of_before_the_cut_counts_before_it_is_a
     async with Stage(asked, tools=tools()) as stage:
         run_id = await stage.prompt("hi")
         await stage.until(ApprovalRequested)
-        log = [record.event for record in await stage.service.records(stage.session)]
+        log = [record.event for record in await stage.service.ask(Records(stage.session))]
     store = EphemeralStore(FixedClock())
     await store.append(SessionId("play"), 0, log)
     cast = tools()
@@ -168,7 +170,7 @@ async def test_the_time_between_the_cut_and_the_resume_is_not_counted():
     async with Stage(held, store=store) as stage:
         run_id = await stage.prompt("hi", limits=Limits(duration_s=60.0))
         await held.streaming.wait()
-        log = [record.event for record in await stage.service.records(stage.session)]
+        log = [record.event for record in await stage.service.ask(Records(stage.session))]
     cut = EphemeralStore(FixedClock())
     await cut.append(SessionId("play"), 0, log)
     later = FixedClock(3_600_000)
@@ -185,7 +187,7 @@ async def test_a_run_that_had_changed_its_model_goes_on_with_the_new_one():
     async with Stage(Play([gone, gone]), understudy=understudy, tools=tools()) as stage:
         run_id = await stage.prompt("hi")
         await stage.until(ApprovalRequested)
-        log = [record.event for record in await stage.service.records(stage.session)]
+        log = [record.event for record in await stage.service.ask(Records(stage.session))]
     store = EphemeralStore(FixedClock())
     await store.append(SessionId("play"), 0, log)
     first = Play([gone, gone])
@@ -200,7 +202,7 @@ async def test_a_resumed_run_keeps_the_rules_it_was_started_with():
     async with Stage(play(), tools=tools()) as stage:
         run_id = await stage.prompt("hi", mode="yolo", deny=("change",))
         await stage.service.wait(stage.session, run_id)
-        log = [record.event for record in await stage.service.records(stage.session)]
+        log = [record.event for record in await stage.service.ask(Records(stage.session))]
     store = EphemeralStore(FixedClock())
     await store.append(SessionId("play"), 0, log[:3])
     cast = tools()
@@ -216,7 +218,7 @@ async def test_a_stop_decided_before_the_cut_also_stops_what_the_resume_would_st
     async with Stage(asked, tools=tools()) as stage:
         run_id = await stage.prompt("hi", ask=("look",))
         await stage.until(ApprovalRequested, 2)
-        log = [record.event for record in await stage.service.records(stage.session)]
+        log = [record.event for record in await stage.service.ask(Records(stage.session))]
     store = EphemeralStore(FixedClock())
     stop = [ApprovalDecided(CallId("a"), "once"), ApprovalDecided(CallId("b"), "stop", "enough")]
     await store.append(SessionId("play"), 0, [*log, *stop])
@@ -238,7 +240,7 @@ async def test_a_prompt_that_waited_when_the_process_ended_between_two_runs_is_b
     async with Stage(Play(says("one"), says("two")), store=stage.store) as stage:
         run_id = await stage.submit_run(Resume())
         last = await stage.service.wait(stage.session, run_id)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert (last.outcome, last.text, session.known.queue) == ("completed", "two", ())
 

@@ -16,7 +16,8 @@ from bridle.core.errors import SessionBusy, SessionConflict, StoreFull, UsageErr
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.ports import Tool, ToolContext
-from bridle.core.protocol import Cancel, FilesChanged, KernelSaved, Rewind, Rewound, ToolOutputDelta
+from bridle.core.protocol import Cancel, Delete, FilesChanged, KernelSaved, Rewind, Rewound, ToolOutputDelta
+from bridle.core.queries import Changes, Describe, PlanRewind, Records
 from bridle.core.revision import FileChange
 from bridle.core.turns import find_turn, last_rewind, turns_of
 from bridle.kernel.settings import KernelSettings
@@ -25,6 +26,7 @@ from bridle.revisions.files import FileRevisions
 from bridle.revisions.keeper import FileKeeper
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import MemoryBlobs
+from bridle.surfaces.session_calls import read_session
 from bridle.tools.files import file_tools
 from bridle.tools.shell import ShellSettings, shell_tools
 from tests.revisions.tree import Tree, tree_of
@@ -66,7 +68,7 @@ class Workshop:
 
     async def evaluate(self, stage: Stage, code: str) -> str:
         """Return what the next cell of the session would see."""
-        known = (await stage.service.read(stage.session)).known
+        known = (await read_session(stage.service, stage.session)).known
         context = ToolContext(
             stage.session, str(self.root), lambda text: None, mode="yolo", snapshot=known.snapshot
         )
@@ -205,7 +207,7 @@ async def play_and_go_back(workshop: Workshop, turns: list[list[tuple[str, ...]]
         ended = await stage.run("go", mode="yolo")
         assert ended.outcome == "completed", ended
         trees.append(tree_of(workshop.root))
-        known = turns_of(await stage.service.records(stage.session))
+        known = turns_of(await stage.service.ask(Records(stage.session)))
         assert [turn.number for turn in known] == list(range(len(turns) + 2))
         targets = list(range(len(turns) + 1))
         random.shuffle(targets)
@@ -213,7 +215,7 @@ async def play_and_go_back(workshop: Workshop, turns: list[list[tuple[str, ...]]
             await stage.service.submit(stage.session, Rewind(known[target].seq))
             assert tree_of(workshop.root) == trees[target], (target, turns)
             assert await workshop.evaluate(stage, "globals().get('mark', -1)") == str(marks[target])
-            undone = last_rewind(await stage.service.records(stage.session))
+            undone = last_rewind(await stage.service.ask(Records(stage.session)))
             await stage.service.submit(stage.session, Rewind(undone))
             assert tree_of(workshop.root) == trees[-1], (target, turns)
             assert await workshop.evaluate(stage, "globals().get('mark', -1)") == str(marks[-1])
@@ -231,10 +233,10 @@ async def test_conversation_and_files_go_back_together(workshop: Workshop):
     )
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
-        [_, first, *_] = turns_of(await stage.service.records(stage.session))
-        plan = await stage.service.plan_rewind(stage.session, first.seq)
+        [_, first, *_] = turns_of(await stage.service.ask(Records(stage.session)))
+        plan = await stage.service.ask(PlanRewind(stage.session, first.seq))
         await stage.service.submit(stage.session, Rewind(first.seq))
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
         log = await stage.log()
 
     assert [change.path for change in plan.changes] == ["a", "b"]
@@ -278,7 +280,7 @@ async def test_what_a_cell_writes_where_an_earlier_one_has_opened_is_undone(work
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
         changed = (workshop.root / "a").read_text()
-        [_, opened, *_] = turns_of(await stage.service.records(stage.session))
+        [_, opened, *_] = turns_of(await stage.service.ask(Records(stage.session)))
         await stage.service.submit(stage.session, Rewind(opened.seq))
 
     assert (changed, (workshop.root / "a").read_text()) == ("late456789", "0123456789")
@@ -309,7 +311,7 @@ async def test_the_kernel_goes_back_with_the_conversation(workshop: Workshop):
         await stage.run("go", mode="yolo")
         log = await stage.log()
         kept = [event.snapshot for event in log if isinstance(event, KernelSaved)]
-        turns = turns_of(await stage.service.records(stage.session))
+        turns = turns_of(await stage.service.ask(Records(stage.session)))
         found = []
         for turn in (turns[2], turns[0], turns[1]):
             await stage.service.submit(stage.session, Rewind(turn.seq))
@@ -317,7 +319,7 @@ async def test_the_kernel_goes_back_with_the_conversation(workshop: Workshop):
             assert isinstance(rewound, Rewound)
             found.append(kept.index(rewound.snapshot) if rewound.snapshot else None)
             found.append(await workshop.evaluate(stage, names))
-            undone = last_rewind(await stage.service.records(stage.session))
+            undone = last_rewind(await stage.service.ask(Records(stage.session)))
             await stage.service.submit(stage.session, Rewind(undone))
             found.append(await workshop.evaluate(stage, names))
 
@@ -344,7 +346,7 @@ async def test_what_somebody_else_changed_is_a_conflict_until_forced(workshop: W
         with pytest.raises(SessionConflict, match="changed by somebody else since: a"):
             await stage.service.submit(stage.session, Rewind(1))
         assert (workshop.root / "a").read_text() == "mine\n"
-        before = (await stage.service.read(stage.session)).seq
+        before = (await read_session(stage.service, stage.session)).seq
         await stage.service.submit(stage.session, Rewind(1, force=True))
         assert not (workshop.root / "a").exists()
         await stage.service.submit(stage.session, Rewind(before))
@@ -357,11 +359,13 @@ async def test_only_the_conversation_or_only_the_files(workshop: Workshop):
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
         await stage.service.submit(stage.session, Rewind(1, "conversation"))
-        talk = await stage.service.read(stage.session)
+        talk = await read_session(stage.service, stage.session)
         assert (len(talk.messages), (workshop.root / "a").exists()) == (0, True)
-        await stage.service.submit(stage.session, Rewind(last_rewind(await stage.service.records("play"))))
+        await stage.service.submit(
+            stage.session, Rewind(last_rewind(await stage.service.ask(Records("play"))))
+        )
         await stage.service.submit(stage.session, Rewind(1, "files"))
-        talk = await stage.service.read(stage.session)
+        talk = await read_session(stage.service, stage.session)
 
     assert (len(talk.messages), (workshop.root / "a").exists()) == (4, False)
 
@@ -390,7 +394,7 @@ async def test_a_running_session_does_not_go_back(workshop: Workshop):
 async def test_turns_and_rewinds_that_are_not_there(workshop: Workshop):
     async with workshop.stage(Play(says("one"))) as stage:
         await stage.run("go")
-        records = await stage.service.records(stage.session)
+        records = await stage.service.ask(Records(stage.session))
         with pytest.raises(UsageError, match="there are turns 0 to 1, not 2"):
             find_turn(records, 2)
         with pytest.raises(UsageError, match="nothing was rewound"):
@@ -398,7 +402,7 @@ async def test_turns_and_rewinds_that_are_not_there(workshop: Workshop):
         with pytest.raises(UsageError, match="has events 1 to"):
             await stage.service.submit(stage.session, Rewind(1_000))
         with pytest.raises(UsageError, match="has events 1 to"):
-            await stage.service.plan_rewind(stage.session, 1_000)
+            await stage.service.ask(PlanRewind(stage.session, 1_000))
 
 
 async def test_what_a_background_job_changes_later_is_undone_too(workshop: Workshop):
@@ -426,9 +430,9 @@ async def test_what_a_cancelled_call_has_changed_belongs_to_its_turn(workshop: W
                 break
         await stage.service.submit(stage.session, Cancel())
         ended = await stage.service.wait(stage.session, run_id)
-        turns = turns_of(await stage.service.records(stage.session))
-        plan = await stage.service.plan_rewind(stage.session, 1)
-        again = await stage.service.plan_rewind(stage.session, turns[1].seq)
+        turns = turns_of(await stage.service.ask(Records(stage.session)))
+        plan = await stage.service.ask(PlanRewind(stage.session, 1))
+        again = await stage.service.ask(PlanRewind(stage.session, turns[1].seq))
         await stage.run("go on")
         changes = [event for event in await stage.log() if isinstance(event, FilesChanged)]
 
@@ -448,8 +452,8 @@ async def test_what_a_crash_cut_off_is_recorded_with_the_next_run(workshop: Work
         revisions.keeper(stage.session, str(workshop.root)).keep(str(workshop.root / "a"))
         (workshop.root / "a").write_text("half\n")  # by a call whose end was never recorded
         await stage.run("go on")
-        changes = await stage.service.changes(stage.session)
-        text = await stage.service.describe(changes)
+        changes = await stage.service.ask(Changes(stage.session))
+        text = await stage.service.ask(Describe(changes))
 
     assert [(change.path, change.before) for change in changes] == [("a", None)]
     assert text == "--- /dev/null\n+++ a\n@@ -0,0 +1,1 @@\n+half\n"
@@ -463,9 +467,11 @@ async def test_what_a_crash_cut_off_is_shown_before_it_is_taken_back(workshop: W
         revisions.keeper(stage.session, str(workshop.root)).keep(str(workshop.root / "a"))
         (workshop.root / "a").write_text("half\n")
         if way == "changes":
-            found = [change.path for change in await stage.service.changes(stage.session)]
+            found = [change.path for change in await stage.service.ask(Changes(stage.session))]
         else:
-            found = [change.path for change in (await stage.service.plan_rewind(stage.session, 1)).changes]
+            found = [
+                change.path for change in (await stage.service.ask(PlanRewind(stage.session, 1))).changes
+            ]
         kinds = await stage.kinds()
 
     assert (found, kinds.count("FilesChanged")) == (["a"], 1)
@@ -536,7 +542,7 @@ async def test_a_prompt_right_after_a_cancelled_run_starts(workshop: Workshop, t
 async def test_a_deleted_session_leaves_nothing_aside(workshop: Workshop, tmp_path: Path):
     async with workshop.stage(Play(says("", bash(1, "echo one > a")), says("done"))) as stage:
         await stage.run("go", mode="yolo")
-        await stage.service.delete(stage.session)
+        await stage.service.submit(stage.session, Delete())
 
     assert not list((tmp_path / "revisions").glob("*"))
 

@@ -28,8 +28,10 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.queries import PreviewContext, ServerPrompts, Servers
 from bridle.core.sampling import Sample
-from bridle.core.servers import PromptView, ServerView, ToolOffer
+from bridle.core.server_views import PromptView, ServerView
+from bridle.core.servers import ToolOffer
 from bridle.core.tool import Access, Subject, ToolSpec
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, Play, SmallTool, Stage, call, says
@@ -205,7 +207,7 @@ async def test_a_look_at_the_context_takes_no_note_away():
     async with stage(Play(says("done")), Lenders(notes=("desk is late",))) as it:
         watching = it.service.watch(it.session)
         await anext(watching)
-        await it.service.next_context(it.session)
+        await it.service.ask(PreviewContext(it.session))
         async with aclosing(watching), asyncio.timeout(PATIENCE_S):
             assert await anext(watching) == Notice("desk is late")
 
@@ -213,7 +215,7 @@ async def test_a_look_at_the_context_takes_no_note_away():
 async def test_what_a_look_at_an_earlier_context_has_started_ends_with_the_session():
     lenders = Lenders(lent("ring"))
     async with stage(Play(says("done")), lenders) as it:
-        await it.service.next_context(it.session, at=1)
+        await it.service.ask(PreviewContext(it.session, at=1))
         await it.service.drop_idle(0.0, 0)
     assert lenders.ended == ["play"]
 
@@ -254,8 +256,8 @@ async def test_servers_end_with_sessions_and_with_the_engine():
     lenders = Lenders(lent("ring"))
     async with stage(Play(says("done")), lenders) as it:
         await it.run("hello")
-        assert await it.service.servers("/") == [ServerView("mcp", "desk", "ready", tools=1)]
-        assert await it.service.server_prompts("/") == (PromptView("mcp__desk__say"),)
+        assert await it.service.ask(Servers("/")) == [ServerView("mcp", "desk", "ready", tools=1)]
+        assert await it.service.ask(ServerPrompts("/")) == (PromptView("mcp__desk__say"),)
     assert lenders.ended == ["play"]
     assert lenders.is_closed
 

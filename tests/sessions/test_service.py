@@ -30,6 +30,7 @@ from bridle.core.protocol import (
     BudgetWarned,
     Cancel,
     Checkpoint,
+    Delete,
     DropQueued,
     EditQueued,
     Lagged,
@@ -55,9 +56,11 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.queries import IsRunning, ListSessions, PreviewContext, Records
 from bridle.core.retry import RetryPolicy
 from bridle.stores.claims import FileClaims
 from bridle.stores.ephemeral import EphemeralStore
+from bridle.surfaces.session_calls import fork_session, read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 
@@ -309,7 +312,7 @@ async def test_steering_joins_at_the_next_turn_and_keeps_the_run_going():
         await stage.service.submit(stage.session, Steer(user_message("wait, also this")))
         play.go.set()
         ended = await stage.service.wait(stage.session, run_id)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert [item.message.text for item in session.messages] == ["hi", "first", "wait, also this", "second"]
     assert (ended.text, ended.turns, session.known.queue) == ("second", 2, ())
@@ -331,7 +334,7 @@ async def test_prompts_while_busy_queue_and_can_be_edited_and_dropped():
             await submit(stage.session, Prompt(user_message("now!"), if_busy="reject"))
         play.go.set()
         await stage.until(RunEnded, 2)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert [item.message.text for item in session.messages] == ["hi", "one", "fixed", "two"]
 
@@ -347,7 +350,7 @@ async def test_a_queued_prompt_can_be_sent_into_the_run_instead():
         await stage.service.submit(stage.session, edit)
         play.go.set()
         ended = await stage.service.wait(stage.session, run_id)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
         with pytest.raises(UsageError):
             await stage.service.submit(stage.session, edit)
 
@@ -468,7 +471,7 @@ async def test_the_small_model_writes_the_title_of_a_new_session():
         await stage.run("hi")
         titled = await stage.until(SessionTitled)
         await stage.run("and again")
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert titled == SessionTitled("Greetings, plainly", "scripted/understudy", USAGE)
     assert session.known.title == "Greetings, plainly"
@@ -480,7 +483,7 @@ async def test_a_title_that_fails_leaves_the_one_made_from_the_prompt():
     broken = Play([ProviderError("down", kind="server_error")])
     async with Stage(Play(says("hello")), understudy=broken, titles_by="scripted/understudy") as stage:
         ended = await stage.run("hi")
-        titled = (await stage.service.read(stage.session)).known.title
+        titled = (await read_session(stage.service, stage.session)).known.title
 
     assert (ended.outcome, titled) == ("completed", "hi")
 
@@ -579,7 +582,7 @@ async def test_old_messages_leave_a_small_window():
     async with Stage(play, window_tokens=200, compaction=CompactionPolicy(auto=False)) as stage:
         for n in range(8):
             assert (await stage.run(f"question {n} " + "x" * 100)).outcome == "completed"
-        usage = (await stage.service.next_context(stage.session)).usage
+        usage = (await stage.service.ask(PreviewContext(stage.session))).usage
 
     assert usage.dropped_messages > 0
     assert usage.total + usage.reserve <= 200
@@ -610,7 +613,7 @@ async def test_a_watcher_sees_everything_once_and_a_late_one_too():
                 seen.append(item)
                 if isinstance(item, Record) and isinstance(item.event, RunEnded):
                     break
-        records = await stage.service.records(stage.session)
+        records = await stage.service.ask(Records(stage.session))
 
     assert [item for item in live if isinstance(item, Record)] == records == late
     assert TextDelta("hello") in live
@@ -644,13 +647,13 @@ async def test_sessions_are_listed_renamed_forked_archived_and_deleted():
     async with Stage(Play(says("hello"), says("more"))) as stage:
         await stage.run("hi")
         await stage.service.submit(stage.session, Rename("greeting"))
-        child = await stage.service.fork(stage.session)
-        listed = {summary.title for summary in await stage.service.list()}
-        messages = [item.message.text for item in (await stage.service.read(child)).messages]
+        child = await fork_session(stage.service, stage.session)
+        listed = {summary.title for summary in await stage.service.ask(ListSessions())}
+        messages = [item.message.text for item in (await read_session(stage.service, child)).messages]
         await stage.service.submit(stage.session, Archive())
-        active = [summary.id for summary in await stage.service.list()]
-        await stage.service.delete(child)
-        left = [summary.id for summary in await stage.service.list(archived=True)]
+        active = [summary.id for summary in await stage.service.ask(ListSessions())]
+        await stage.service.submit(child, Delete())
+        left = [summary.id for summary in await stage.service.ask(ListSessions(archived=True))]
 
     assert listed == {"greeting", "greeting (fork)"}
     assert messages == ["hi", "hello"]
@@ -846,7 +849,7 @@ async def test_a_title_by_the_user_is_not_replaced():
         await stage.service.submit(stage.session, Rename("mine"))
         titles.go.set()
         await stage.service.aclose()
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert session.known.title == "mine"
 
@@ -858,7 +861,7 @@ async def test_two_services_take_turns_on_one_session():
             await there.run("b")
             await here.prompt("c")
             await here.until(RunEnded, 3)
-        session = await here.service.read(here.session)
+        session = await read_session(here.service, here.session)
 
     assert [item.message.text for item in session.messages] == ["a", "one", "b", "two", "c", "three"]
 
@@ -874,7 +877,7 @@ async def test_a_queued_prompt_waits_after_a_cancel_and_starts_after_the_next_ru
         play.go.set()
         await stage.run("b")
         await stage.until(RunEnded, 3)
-        session = await stage.service.read(stage.session)
+        session = await read_session(stage.service, stage.session)
 
     assert (after_cancel.count("RunStarted"), after_cancel[-1]) == (1, "RunEnded")
     assert [item.message.text for item in session.messages if item.message.role == "user"] == [
@@ -889,14 +892,14 @@ async def test_a_running_session_can_be_forked_but_neither_archived_nor_deleted(
     async with Stage(play) as stage:
         run_id = await stage.prompt("hi")
         await play.streaming.wait()
-        child = await stage.service.fork(stage.session)
+        child = await fork_session(stage.service, stage.session)
         with pytest.raises(SessionBusy):
             await stage.service.submit(stage.session, Archive())
         with pytest.raises(SessionBusy):
-            await stage.service.delete(stage.session)
+            await stage.service.submit(stage.session, Delete())
         play.go.set()
         ended = await stage.service.wait(stage.session, run_id)
-        copied = [item.message.text for item in (await stage.service.read(child)).messages]
+        copied = [item.message.text for item in (await read_session(stage.service, child)).messages]
 
     assert (ended.outcome, copied) == ("completed", ["hi"])
 
@@ -909,7 +912,7 @@ async def test_a_session_that_runs_elsewhere_is_not_deleted():
         async with Stage(Play(says("other")), store=store, claims=claims) as there:
             run_id = await here.prompt("hi")
             with pytest.raises(SessionBusy):
-                await there.service.delete(there.session)
+                await there.service.submit(there.session, Delete())
             play.go.set()
             ended = await here.service.wait(here.session, run_id)
 
@@ -947,9 +950,10 @@ async def test_what_is_no_name_of_a_session_touches_no_file(tmp_path: Path, name
     kept = tmp_path / "kept.lock"
     kept.write_text("of somebody else")
     async with Stage(Play(), claims=FileClaims(tmp_path / "run" / "claims")) as stage:
-        for asking in (stage.service.is_running, stage.service.delete):
-            with pytest.raises(SessionNotFound, match="no session"):
-                await asking(SessionId(name))
+        with pytest.raises(SessionNotFound, match="no session"):
+            await stage.service.ask(IsRunning(SessionId(name)))
+        with pytest.raises(SessionNotFound, match="no session"):
+            await stage.service.submit(SessionId(name), Delete())
 
     assert kept.read_text() == "of somebody else"
 

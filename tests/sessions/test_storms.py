@@ -6,7 +6,9 @@ import random
 import pytest
 
 from bridle.core.protocol import Cancel, ChildEnded, ChildStarted, RunEnded
+from bridle.core.queries import ListSessions
 from bridle.sessions.family import ChildPolicy
+from bridle.surfaces.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
@@ -25,7 +27,7 @@ async def test_one_place_is_enough_for_a_deep_tree_with_many_branches():
     async with Troupe(parts, policy=ChildPolicy(max_running=1)) as troupe:
         async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go")
-        sessions = await troupe.service.list()
+        sessions = await troupe.service.ask(ListSessions())
         live = troupe.service.live()
 
     assert (ended.outcome, ended.text) == ("completed", "up")
@@ -43,7 +45,7 @@ async def test_fifty_in_the_background_are_all_heard():
         async with asyncio.timeout(PATIENCE_S):
             ended = await troupe.run("go")
         ends = await troupe.all_of(ChildEnded)
-        messages = (await troupe.service.read(troupe.main)).messages
+        messages = (await read_session(troupe.service, troupe.main)).messages
 
     said = "\n".join(item.message.text for item in messages)
     assert ended.outcome == "completed"
@@ -84,7 +86,7 @@ async def test_a_storm_of_cancels_leaves_nothing(seed: int):
         async with asyncio.timeout(PATIENCE_S):
             await troupe.service.interrupt(troupe.main, "enough")
             ended = await troupe.service.wait(troupe.main, run)
-        sessions = await troupe.service.list()
+        sessions = await troupe.service.ask(ListSessions())
         live = [one.id for one in troupe.service.live()]
         started = {event.child for one in sessions for event in await troupe.all_of(ChildStarted, one.id)}
         over = {event.child for one in sessions for event in await troupe.all_of(ChildEnded, one.id)}

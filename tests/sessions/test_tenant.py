@@ -19,6 +19,7 @@ from bridle.core.protocol import (
     RunOptions,
     ToolFinished,
 )
+from bridle.core.queries import Changes, PlanRewind, PreviewContext, Records
 from bridle.core.tenancy import Tenant
 from bridle.scale.tenant_folders import TenantFolders
 from bridle.stores.tenancy import LocalTenants
@@ -55,8 +56,8 @@ async def test_looking_at_files_keeps_them_for_the_tenant_of_the_session():
     async with Stage(Play(), revisions=keeper) as stage:
         await stage.service.create(cwd="/", session_id=MINE)
 
-        await stage.service.changes(MINE)
-        await stage.service.plan_rewind(MINE, 1)
+        await stage.service.ask(Changes(MINE))
+        await stage.service.ask(PlanRewind(MINE, 1))
 
         assert keeper.seen == {("collect", "acme"), ("look", "acme")}
         assert current.get() == ""
@@ -78,7 +79,9 @@ async def test_a_prompt_that_a_crash_has_left_in_the_queue_runs_for_the_tenant_o
         await stage.service.begin_queued(MINE)
         await stage.service.until_free(MINE)
 
-        ends = [one.event for one in await stage.service.records(MINE) if isinstance(one.event, RunEnded)]
+        ends = [
+            one.event for one in await stage.service.ask(Records(MINE)) if isinstance(one.event, RunEnded)
+        ]
         assert ([end.outcome for end in ends], seen) == (["failed", "completed"], ["acme"])
 
 
@@ -106,13 +109,13 @@ async def test_the_folder_of_a_run_is_looked_at_when_the_run_begins():
         for act in (
             stage.service.submit(MINE, Prompt(user_message("b"), RunOptions(cwd="/tmp"))),
             stage.service.submit(MINE, Prompt(user_message("b"))),
-            stage.service.next_context(MINE),
-            stage.service.plan_rewind(MINE, 1),
+            stage.service.ask(PreviewContext(MINE)),
+            stage.service.ask(PlanRewind(MINE, 1)),
         ):
             with pytest.raises(UsageError, match="no folder of yours"):
                 await act
 
-        assert await stage.service.changes(MINE) == []
+        assert await stage.service.ask(Changes(MINE)) == []
         assert looked == [(MINE, cwd) for cwd in ("/tmp", "/tmp", "/", "/", "/", "/")]
 
 
@@ -158,7 +161,7 @@ async def test_no_rule_of_a_client_opens_the_files_of_others(tmp_path: Path):
 
         said = {
             one.event.result.call_id: one.event.result
-            for one in await stage.service.records(MINE)
+            for one in await stage.service.ask(Records(MINE))
             if isinstance(one.event, ToolFinished)
         }
         assert {name: result.is_error for name, result in said.items()} == {

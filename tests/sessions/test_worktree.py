@@ -11,6 +11,7 @@ from bridle.core.errors import ToolError
 from bridle.core.protocol import ChildStarted, Resume, RunStarted, ToolFinished
 from bridle.sessions.family import ChildPolicy
 from bridle.sessions.worktree import add_worktree, find_worktree
+from bridle.surfaces.session_calls import read_session
 from bridle.tools.files import file_tools
 from tests.sessions.stage import says
 from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
@@ -148,7 +149,7 @@ async def test_a_child_works_apart_and_its_parents_rules_hold_at_home_too(reposi
         [started] = await troupe.all_of(ChildStarted)
         [finished] = await troupe.all_of(ToolFinished)
         [run] = await troupe.all_of(RunStarted, started.child)
-        cwd = (await troupe.service.read(started.child)).known.created.cwd
+        cwd = (await read_session(troupe.service, started.child)).known.created.cwd
 
     place = tmp_path / "trees" / started.child
     assert cwd == str(place)

@@ -14,6 +14,7 @@ from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.permission import Rule
 from bridle.core.ports import Claims, Provider, Tool
 from bridle.core.protocol import ChildEnded, Delta, Event, Prompt, Record, RunEnded, RunOptions, ToolFinished
+from bridle.core.queries import Records
 from bridle.sessions.engine import Engine
 from bridle.sessions.family import ChildPolicy
 from bridle.sessions.service import SessionService
@@ -132,7 +133,7 @@ class Troupe:
 
     async def log(self, session: SessionId | None = None) -> list[Event]:
         """Return the events of a session without its creation, durations set to 0."""
-        records = await self.service.records(session or self.main)
+        records = await self.service.ask(Records(session or self.main))
         return [_timeless(record.event) for record in records][1:]
 
     async def kinds(self, session: SessionId | None = None) -> list[str]:

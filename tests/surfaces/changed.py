@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
+from bridle.core.queries import Records
 from bridle.revisions.files import FileRevisions
 from bridle.stores.blobs import MemoryBlobs
 from bridle.tools.files import file_tools
@@ -26,6 +27,6 @@ async def changed(place: Path) -> AsyncIterator[tuple[Stage, int]]:
     revisions = FileRevisions(place / "revisions", blobs)
     async with Stage(play, tools=file_tools(), cwd=str(root), blobs=blobs, revisions=revisions) as stage:
         await stage.run("first", mode="yolo")
-        between = (await stage.service.records(stage.session))[-1].seq
+        between = (await stage.service.ask(Records(stage.session)))[-1].seq
         await stage.run("second", mode="yolo")
         yield stage, between

@@ -10,6 +10,7 @@ from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage
 from bridle.core.protocol import Event, ModelReplied, Record, RunEnded, RunStarted, ToolFinished
+from bridle.core.queries import ListSessions, Records
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.books import HOUR_MS, MOST_NAMED, MOST_SLOTS, Books, SessionUse, SlotUse
 from tests.patience import PATIENCE_S
@@ -38,7 +39,12 @@ class Shelf:
         if of:
             self.parents[session] = SessionId(of)
 
-    async def records(self, session: SessionId, after: int, limit: int) -> list[Record]:
+    async def ask(self, query: Records | ListSessions) -> Any:
+        if isinstance(query, ListSessions):
+            return self._list(archived=query.archived)
+        return await self._records(query.session, query.after, query.limit or 0)
+
+    async def _records(self, session: SessionId, after: int, limit: int) -> list[Record]:
         if session in self.broken:
             raise StoreCorrupt("edited")
         if session in self.gone:
@@ -50,7 +56,7 @@ class Shelf:
         self.reading.set()
         return page
 
-    async def list(self, *, archived: bool = False) -> Sequence[SessionSummary]:
+    def _list(self, *, archived: bool) -> Sequence[SessionSummary]:
         return [
             SessionSummary(
                 *(session, session.title(), "/", "coder", 0, records[-1].at, len(records)),

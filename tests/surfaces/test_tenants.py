@@ -18,6 +18,7 @@ from bridle.config.tls_keys import TlsSettings
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Rename
+from bridle.core.queries import ListSessions, Records
 from bridle.core.tenancy import Tenant
 from bridle.surfaces.daemon.http_side import HttpSide
 from bridle.surfaces.folder import Folders
@@ -58,7 +59,7 @@ async def site(tmp_path: Path, env: dict[str, str], tls: TlsSettings | None = No
         await made.session("acme")
         await made.service.submit(SessionId(VICTIM), Prompt(user_message("the secret word"), key="k"))
         desk = Desk(
-            door=made.service,
+            api=made.service,
             folders=Folders(env, str(tmp_path)),
             contract=parse_contract(DEFAULT_CONTRACT),
             keeps_runs=True,
@@ -108,13 +109,13 @@ async def asked(http: httpx.AsyncClient, method: str, path: str, body: Any, sess
 
 async def test_by_rest_a_session_of_another_tenant_is_not_there(tmp_path: Path, env: dict[str, str]):
     async with site(tmp_path, env) as here, here.client(here.made.token("bolt")) as http:
-        before = await here.made.service.records(SessionId(VICTIM))
+        before = await here.made.service.ask(Records(SessionId(VICTIM)))
         for method, path, body in ASKED:
             there = await asked(http, method, path, body, VICTIM)
             assert there == await asked(http, method, path, body, NOWHERE), path
             assert (there[0], "SESSION_NOT_FOUND" in there[1]) == (404, True), (path, there)
             assert "secret" not in there[1]
-        assert await here.made.service.records(SessionId(VICTIM)) == before
+        assert await here.made.service.ask(Records(SessionId(VICTIM))) == before
 
 
 def test_every_operation_on_a_session_is_tried():
@@ -312,7 +313,7 @@ async def test_by_grpc_a_tenant_runs_in_sessions_and_folders_of_its_own(tmp_path
         assert told[0] == ("started", {**told[0][1], "session_id": f"bolt.{VICTIM}"})
         assert told[-1][0] == "completed"
         await run.end()
-        assert [one.cwd for one in await made.service.list() if one.id == f"bolt.{VICTIM}"] == [
+        assert [one.cwd for one in await made.service.ask(ListSessions()) if one.id == f"bolt.{VICTIM}"] == [
             made.folder("bolt")
         ]
 
@@ -323,7 +324,7 @@ async def test_by_grpc_a_tenant_runs_in_sessions_and_folders_of_its_own(tmp_path
             assert kind == "failed"
             assert "is no folder of tenant bolt" in str(fields)
             await run.end()
-        assert len(await made.service.records(SessionId(VICTIM))) == 1
+        assert len(await made.service.ask(Records(SessionId(VICTIM)))) == 1
 
 
 async def test_by_grpc_scopes_count_and_the_process_is_not_theirs(tmp_path: Path):

@@ -6,6 +6,7 @@ import pytest
 from bridle.core.errors import ConfigError, SessionNotFound, StoreCorrupt
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import ChildStarted, Record, RunEnded, RunStarted, SessionCreated
+from bridle.core.queries import ListSessions, Records
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.usage import Counting, time_before, use_of, use_of_all
 
@@ -61,14 +62,13 @@ def test_a_duration_is_counted_back_from_now():
 
 
 class Shelf:
-    """What a door says of the sessions that are stored."""
+    """What the session API says of the sessions that are stored."""
 
-    async def records(self, session: SessionId) -> list[Record]:
-        return await read(session)
-
-    async def list(self, *, archived: bool = False) -> "list[SessionSummary]":
+    async def ask(self, query: Records | ListSessions) -> Any:
+        if isinstance(query, Records):
+            return await read(query.session)
         kept = [summary(PARENT, 5), summary(BROKEN, 5)]
-        return [*kept, summary(CHILD, 5)] if archived else kept
+        return [*kept, summary(CHILD, 5)] if query.archived else kept
 
 
 async def test_all_sessions_are_counted_and_those_that_cannot_be_read_are_named():

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from bridle.app.mcp import outer_program
 from bridle.app.tools import open_sandbox
 from bridle.config.settings import Settings
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, ConfigError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.session_api import SessionApi
 from bridle.core.tool import Access, ToolSpec
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class LentServers:
     """Start MCP servers for a session, add their tools to it once they are ready, and stop them."""
 
     def __init__(
-        self, door: Door, session: SessionId, servers: Sequence["ServerSettings"], settings: Settings
+        self, api: SessionApi, session: SessionId, servers: Sequence["ServerSettings"], settings: Settings
     ) -> None:
         """Take the servers' configuration and the settings of the session's folder."""
-        self._door = door
+        self._api = api
         self._session = session
         self._servers = servers
         self._settings = settings
@@ -123,7 +123,7 @@ class LentServers:
                 return
             try:
                 await stack.enter_async_context(
-                    self._door.lend(self._session, ServerTools(server, self._session))
+                    self._api.provide_tools(self._session, ServerTools(server, self._session))
                 )
             except BridleError as error:
                 say(f"MCP server {chosen.name}: {error}")

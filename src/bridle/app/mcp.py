@@ -12,7 +12,7 @@ from bridle.app.folders import session_folders
 from bridle.app.tools import command_environment
 from bridle.app.watched import Watched
 from bridle.config.settings import Settings
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.mcp.listing import Listing
 
 if TYPE_CHECKING:

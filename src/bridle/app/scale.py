@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from bridle.core.ports import Tenants
     from bridle.providers.opening import Tell
     from bridle.scale.audit import AuditLog
-    from bridle.scale.cluster_door import ClusterDoor
+    from bridle.scale.cluster_api import ClusterApi
     from bridle.scale.members import Member
     from bridle.scale.node import Foundation, Node
-    from bridle.scale.peers import PeerDoor
+    from bridle.scale.peers import PeerApi
     from bridle.sessions.service import SessionService
     from bridle.stores.postgres.pool import Postgres
 
 MODEL_SUFFIXES = (".gguf", ".json", ".toml")
 
-Reaching = Callable[[str, str], Awaitable["PeerDoor"]]
+Reaching = Callable[[str, str], Awaitable["PeerApi"]]
 """Connect to another node, given its address and the cluster token."""
 
 
@@ -39,7 +39,7 @@ class OpenedNode(Struct, frozen=True):
 
     node: "Node"
     service: "SessionService"
-    door: "ClusterDoor"
+    api: "ClusterApi"
     token: str
     """The token with which the nodes of the cluster authenticate to each other."""
     postgres: "Postgres"

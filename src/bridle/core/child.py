@@ -1,8 +1,8 @@
-"""Sub-agents: how a run starts, watches and stops them.
+"""Sub-agents: what may be asked of a run's helpers, and what is known of them.
 
-A child is a separate session, run through the same session API. `spawn` starts one without messages, `fork`
-with some of its parent's. It works under its parent's rules, spends its parent's budget, and never outlives
-the run that started it.
+A child is a session of its own, driven through the same service. `spawn` begins one without messages, `fork`
+with some of its parent's. It works under its parent's rules and out of its parent's budget, and it never
+outlives the run that started it.
 """
 
 import hashlib

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 
 Severity = Literal["error", "warning", "information", "hint"]
 LookKind = Literal["definition", "references", "incoming_calls", "outgoing_calls"]

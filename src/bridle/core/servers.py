@@ -1,43 +1,16 @@
 """MCP servers: their tools, prompts and states, and the interface that sessions use."""
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Tool
+from bridle.core.server_views import PromptView, ServerView
 
 LENT_PREFIX = "mcp__"
 """Prefix of every MCP tool and prompt name: `mcp__server__name`."""
-
-ServerState = Literal["off", "untrusted", "starting", "ready", "waiting", "login", "failed", "idle"]
-"""`waiting`: retries soon after a failure; `login`: needs the user to log in; `idle`: starts on first use."""
-
-
-class ServerView(Struct, frozen=True, omit_defaults=True):
-    """The status of one MCP or language server, for people."""
-
-    kind: Literal["mcp", "lsp"]
-    name: str
-    state: ServerState
-    detail: str = ""
-    """The reason for the state, what to do about it, or the server's own description."""
-    cwd: str = ""
-    """The folder that it serves; empty for all folders."""
-    tools: int = 0
-    prompts: int = 0
-    resources: int = 0
-    pid: int = 0
-
-
-class PromptView(Struct, frozen=True, omit_defaults=True):
-    """A prompt that a server offers, called as `/name`."""
-
-    name: str
-    description: str = ""
-    arguments: tuple[str, ...] = ()
-    """Argument names, in order; an optional one ends in `?`."""
 
 
 class ToolOffer(Struct, frozen=True):

@@ -41,26 +41,11 @@ _PREFIX = re.compile(r"([a-z][a-z0-9-]{0,31})\.")
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
 
 NEEDS: dict[str, Scope] = {
-    # the methods of the session API
     "create": "run",
-    "lend": "run",
+    "provide_tools": "run",
+    "watch": "read",
     "fork": "run",
     "delete": "admin",
-    "watch": "read",
-    "wait": "read",
-    "read": "read",
-    "glance": "read",
-    "news": "read",
-    "records": "read",
-    "list": "read",
-    "is_running": "read",
-    "plan_rewind": "read",
-    "changes": "read",
-    "describe": "read",
-    "next_context": "read",
-    "servers": "read",
-    "server_prompts": "read",
-    # the commands for `submit`
     "prompt": "run",
     "steer": "run",
     "resume": "run",
@@ -75,7 +60,7 @@ NEEDS: dict[str, Scope] = {
     "rename": "run",
     "archive": "run",
 }
-"""The scope that each method and command needs."""
+"""The scope that each method of the session API and each command needs; questions carry their own."""
 
 
 class Principal(Struct, frozen=True):
@@ -91,9 +76,8 @@ class Principal(Struct, frozen=True):
         """True if the user may see and change everything of every tenant."""
         return not self.tenant and "admin" in self.scopes
 
-    def require(self, action: str) -> None:
+    def require(self, action: str, scope: Scope) -> None:
         """Raise NotAllowed unless the user has the scope for an action."""
-        scope = NEEDS[action]
         if scope not in self.scopes:
             raise NotAllowed(
                 f'{action}: the token of {self.user or "nobody"} has no scope "{scope}"',

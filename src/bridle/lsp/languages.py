@@ -19,7 +19,7 @@ from bridle.core.languages import (
     Watching,
 )
 from bridle.core.ports import Sandbox
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.lsp.fixes import Fixes
 from bridle.lsp.news import Watch, watch
 from bridle.lsp.places import is_inside

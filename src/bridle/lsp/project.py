@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
 from bridle.core.ports import Sandbox
-from bridle.core.servers import ServerState, ServerView
+from bridle.core.server_views import ServerState, ServerView
 from bridle.lsp.folder import Tree, survey
 from bridle.lsp.instance import Instance
 from bridle.lsp.places import is_inside

@@ -9,7 +9,7 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Sandbox
-from bridle.core.servers import ServerState
+from bridle.core.server_views import ServerState
 from bridle.lsp.instance import Instance, Launch, start_instance
 from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
 

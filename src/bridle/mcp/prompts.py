@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from bridle.core.errors import UsageError
-from bridle.core.servers import PromptView
+from bridle.core.server_views import PromptView
 from bridle.mcp.listing import OfferedPrompt
 from bridle.mcp.names import PREFIX, full_name
 from bridle.mcp.server import Server

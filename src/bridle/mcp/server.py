@@ -32,7 +32,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Clock, Sandbox, ToolContext, ToolOutput
-from bridle.core.servers import ServerState, ServerView
+from bridle.core.server_views import ServerState, ServerView
 from bridle.mcp.listing import Listing
 from bridle.mcp.patience import Patience
 from bridle.mcp.settings import ServerSettings

@@ -18,7 +18,8 @@ from bridle.core.errors import BridleError, ToolError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Clock, Sandbox, Tool
-from bridle.core.servers import PromptView, ServerView, ToolOffer
+from bridle.core.server_views import PromptView, ServerView
+from bridle.core.servers import ToolOffer
 from bridle.mcp.gate import Gate
 from bridle.mcp.names import full_name
 from bridle.mcp.prompts import arguments_of, called_prompt, find_prompt, prompt_views

@@ -1,15 +1,15 @@
-"""Running sessions on many machines: they are stored in PostgreSQL and driven by any available worker.
+"""Many machines: the same sessions, kept in PostgreSQL and driven by whichever worker is there.
 
 | module | holds |
 |---|---|
-| `orders` | the work of a leg (one command for one session), and its outcome |
-| `durable` | queues and durable steps; the only module that uses DBOS |
-| `legs` | runs a leg: submits its command, drives the session until it rests |
-| `node` | one process of the cluster: a worker, which runs legs, a gateway, or both |
-| `cluster_door` | a session API for all sessions, wherever they run |
-| `members` | which processes live, and what happens to the work of dead ones |
+| `orders` | what a leg is to do, and what came of it |
+| `durable` | the engine that keeps legs and steps: the only module that knows DBOS |
+| `legs` | the work of a leg: take a command, drive the session until it rests |
+| `worker` | a process that does legs |
+| `gateway` | the session API of all sessions, wherever they run |
+| `members` | which processes live, and what becomes of the work of those that do not |
 
-Import the module you need: DBOS and PostgreSQL's driver are loaded only when used.
+Import the module you need: DBOS and PostgreSQL's driver are not loaded before they are used.
 """
 
 __all__: list[str] = []

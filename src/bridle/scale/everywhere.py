@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 
-from bridle.core.door import Door, SessionNews
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
+from bridle.core.session_api import SessionApi, SessionNews
 from bridle.scale.peers import Peers
 from bridle.scale.roster import Roster
 
 LOOK_S = 1.0  # between looks for new workers
 SETTLE_S = 5.0  # the longest wait for known workers
 
-Work = Callable[[str, Door, Callable[[], None]], Awaitable[None]]
-"""Takes a worker's name, its session API and a callback to call once set up; runs until cancelled."""
+Work = Callable[[str, SessionApi, Callable[[], None]], Awaitable[None]]
+"""Takes a worker's name and its session API; lasts until cancelled; calls back once it is in place."""
 
 
 class Everywhere:
@@ -61,7 +61,7 @@ class Everywhere:
     async def _at(self, worker: str, address: str, settled: asyncio.Event) -> None:
         try:
             with suppress(BridleError, OSError):  # retried as long as the worker lives
-                await self._work(worker, await self._peers.door(address), settled.set)
+                await self._work(worker, await self._peers.api(address), settled.set)
         finally:
             settled.set()
 
@@ -81,11 +81,11 @@ class Heard:
         news, self._news = list(self._news.values()), {}
         return news
 
-    async def listen(self, worker: str, door: Door, in_place: Callable[[], None]) -> None:
+    async def listen(self, worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
         """Collect the news of one worker; once it is gone, report its sessions as no longer in memory."""
         try:
             in_place()
-            async with aclosing(door.news()) as items:
+            async with aclosing(api.watch(None)) as items:
                 async for news in items:
                     self._add(worker, news)
         finally:

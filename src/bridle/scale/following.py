@@ -15,11 +15,11 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Store
 from bridle.core.protocol import Delta, Record
+from bridle.core.session_api import SessionApi
 from bridle.sessions.bus import PIECES, Bus
 
 AGAIN_S = 0.2  # after a worker could not be reached
@@ -28,7 +28,7 @@ GRACE_S = 0.05  # the driving worker may stream a record this long after the not
 
 _SEQ = re.compile(r"[0-9]{1,18}")
 
-Whereabouts = Callable[[SessionId], Awaitable[Door | None]]
+Whereabouts = Callable[[SessionId], Awaitable[SessionApi | None]]
 """Returns the session API of the worker that drives a session; None if that is this process or none.
 
 Raises OSError, BridleError.
@@ -111,9 +111,9 @@ class Following:
         while True:
             followed.moved.clear()
             try:
-                door = await self._whereabouts(session)
-                if door is not None:
-                    await self._stay(door, session, followed)
+                api = await self._whereabouts(session)
+                if api is not None:
+                    await self._stay(api, session, followed)
                 else:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(LOOK_S):
@@ -122,9 +122,9 @@ class Following:
                 await asyncio.sleep(AGAIN_S)
             followed.hear_of(math.inf)  # notices are lost with a worker that is killed
 
-    async def _stay(self, door: Door, session: SessionId, followed: "_Followed") -> None:
+    async def _stay(self, api: SessionApi, session: SessionId, followed: "_Followed") -> None:
         moved = asyncio.create_task(followed.moved.wait())
-        hearing = asyncio.create_task(self._hear(door, session, followed))
+        hearing = asyncio.create_task(self._hear(api, session, followed))
         try:
             await asyncio.wait([moved, hearing], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -134,8 +134,8 @@ class Following:
         if not hearing.cancelled() and (error := hearing.exception()) is not None:
             raise error
 
-    async def _hear(self, door: Door, session: SessionId, followed: "_Followed") -> None:
-        async with aclosing(door.watch(session, None)) as items:
+    async def _hear(self, api: SessionApi, session: SessionId, followed: "_Followed") -> None:
+        async with aclosing(api.watch(session, None)) as items:
             heard = 0
             try:
                 async for item in items:

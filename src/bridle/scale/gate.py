@@ -1,7 +1,7 @@
-"""Authenticates tokens and returns the session API for each principal.
+"""The principals behind tokens, and the session API that each gets.
 
-Lookups are cached for a few seconds, so revoking a token, and every change of a tenant, takes effect
-within `KNOWN_S` on every node; open streams end with their next item.
+A token is looked up at most every few seconds, so revoking one, and every change of a tenant, takes effect
+within `KNOWN_S` at every node; streams that are open end with their next item.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from bridle.core.door import Door
 from bridle.core.errors import NotAllowed
 from bridle.core.ids import uuid7
 from bridle.core.ports import Tenants
+from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import SCOPES, KeptToken, Principal, Tenant
 from bridle.core.token_text import parse_token, secret_digest
 from bridle.scale.audit import AuditLog
-from bridle.scale.tenant_door import TenantDoor
+from bridle.scale.tenant_api import TenantApi
 from bridle.scale.tenant_folders import TenantFolders
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Gate:
 
     def __init__(
         self,
-        door: Door,
+        api: SessionApi,
         tenants: Tenants,
         audit: AuditLog,
         *,
@@ -44,10 +44,10 @@ class Gate:
         workspaces: str = "",
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the unrestricted session API; the holder of the node's token gets it directly."""
+        """Take the API of all sessions; the token of the node gets it unchanged."""
         self.audit = audit
         self.folders = TenantFolders(tenants, workspaces)
-        self._door = door
+        self._api = api
         self._node_token = node_token.encode()
         self._tokens: _Known[KeptToken] = _Known(tenants.token, now)
         self._tenants: _Known[Tenant] = _Known(tenants.tenant, now)
@@ -65,12 +65,12 @@ class Gate:
             return None
         return kept.principal
 
-    def door(self, principal: Principal) -> Door:
-        """Return the session API for a principal."""
+    def api(self, principal: Principal) -> SessionApi:
+        """Return the session API of a principal."""
         if principal == NODE:
-            return self._door
-        return TenantDoor(
-            self._door, principal, self.standing, audit=self.audit, folders=self.folders, new_id=_new_id
+            return self._api
+        return TenantApi(
+            self._api, principal, self.standing, audit=self.audit, folders=self.folders, new_id=_new_id
         )
 
     async def look(self, principal: Principal, target: str) -> None:
@@ -78,7 +78,7 @@ class Gate:
         if principal.is_cluster_admin:
             return
         try:
-            principal.require("read")
+            principal.require("read", "read")
         except NotAllowed:
             await self.audit.note(principal, "read", target, "refused")
             raise

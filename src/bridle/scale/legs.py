@@ -21,7 +21,6 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from bridle.core.door import Receipt
 from bridle.core.errors import (
     BridleError,
     NotDrivenHere,
@@ -49,6 +48,8 @@ from bridle.core.protocol import (
     Rewound,
     RunEnded,
 )
+from bridle.core.queries import IsRunning, Records, Status
+from bridle.core.session_api import Receipt
 from bridle.scale.leg import AROUND_RUNS, Leg
 from bridle.scale.orders import Order, read_order, taken_text
 from bridle.sessions.service import SessionService
@@ -198,7 +199,7 @@ class Legs:
             if leg.taking or leg.is_ending or not self._service.rests(session):
                 leg.rested = None
                 continue
-            seq = (await self._service.glance(session)).seq
+            seq = (await self._service.ask(Status(session))).seq
             if leg.rested is None or leg.rested[0] != seq:
                 leg.rested = (seq, now)
             elif now - leg.rested[1] >= after_s and not leg.taking:
@@ -209,7 +210,7 @@ class Legs:
 
     async def _enter(self, session: SessionId, leg: Leg) -> bool:
         """Start to drive the session; False if it is already driven."""
-        if session in self._legs or await self._service.is_running(session) or session in self._legs:
+        if session in self._legs or await self._service.ask(IsRunning(session)) or session in self._legs:
             return False
         self._legs[session] = leg
         self._track.begin(session)
@@ -247,7 +248,7 @@ class Legs:
     async def _take(self, order: Order, leg: Leg) -> Receipt:
         """Submit the command, after resuming an unfinished run."""
         session, command = order.session, order.command
-        glance = await self._service.glance(session)
+        glance = await self._service.ask(Status(session))
         if not isinstance(command, AROUND_RUNS):
             try:
                 await self._around.bring(session, glance.facts.created.cwd)
@@ -292,7 +293,7 @@ class Legs:
         kind = {Rewind: Rewound, Compact: Compacted}.get(type(order.command))
         if kind is None:
             return False
-        since = await self._service.records(order.session, after=order.seq)
+        since = await self._service.ask(Records(order.session, after=order.seq))
         return any(isinstance(record.event, kind) for record in since)
 
     # ------------------------------------------------------------------ answers
@@ -301,7 +302,7 @@ class Legs:
         """Submit a command; return for a person's answer only once it is recorded."""
         if not isinstance(command, Decide | Reply):
             return await self._service.submit(session, command)
-        glance = await self._service.glance(session)
+        glance = await self._service.ask(Status(session))
         if not _is_asked(glance, command):
             return await self._service.submit(session, command)
         try:
@@ -355,7 +356,7 @@ class Legs:
 
     async def _leave(self, order: Order, name: str) -> str:
         """Make sure that a run which neither ended nor waits for a person continues on some worker."""
-        glance = await self._service.glance(order.session)
+        glance = await self._service.ask(Status(order.session))
         if glance.run is None and (order.tries >= MAX_TRIES or not _has_next(glance)):
             return "ended"
         if glance.run is not None and not self.is_stopping and (glance.run.approvals or glance.run.questions):

@@ -20,12 +20,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.config.scale_keys import ScaleSettings
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import BridleError, NotDrivenHere, StoreError, WorkspaceLost
 from bridle.core.ids import SessionId
 from bridle.core.ports import Purse
-from bridle.core.protocol import Command
-from bridle.scale.cluster_door import ClusterDoor
+from bridle.core.protocol import AnyCommand, Command, Delete, Fork
+from bridle.core.queries import Status
+from bridle.core.session_api import Receipt, SessionApi
+from bridle.scale.cluster_api import ClusterApi
 from bridle.scale.durable import Dispatch, Executor
 from bridle.scale.durable import migrate as migrate_engine
 from bridle.scale.following import Following
@@ -134,7 +135,7 @@ class Node:
             new_id=ground.new_id,
             model_of=ground.model_of,
         )
-        self.following = Following(ground.store, self.routing.door_to)
+        self.following = Following(ground.store, self.routing.api_of)
         self._listener = Listener(ground.postgres)
         self._stack = AsyncExitStack()
         self._service: SessionService | None = None
@@ -148,12 +149,12 @@ class Node:
         assert self._service is not None, "the node has not been given its sessions"
         return self._service
 
-    def give(self, service: SessionService) -> ClusterDoor:
-        """Take the sessions of this process; return the session API for the whole cluster."""
+    def give(self, service: SessionService) -> ClusterApi:
+        """Take the sessions of this process; returns the session API of the cluster."""
         self._service = service
         if self.executor is not None:
             self._legs = Legs(service, self.executor, self)
-        return ClusterDoor(
+        return ClusterApi(
             service,
             self._ground.store,
             self.routing,
@@ -164,10 +165,10 @@ class Node:
         )
 
     @property
-    def worker_door(self) -> Door:
-        """The session API for other nodes: the sessions of this process, driven only by legs."""
+    def worker_api(self) -> SessionApi:
+        """Return the session API for other nodes: the sessions of this process, driven by legs alone."""
         assert self._legs is not None, "this node is no worker"
-        return cast(Door, _WorkerDoor(self.service, self._legs))
+        return cast(SessionApi, _WorkerApi(self.service, self._legs))
 
     # ------------------------------------------------------------------ life cycle
 
@@ -269,7 +270,7 @@ class Node:
     async def order(self, order: Order, leg: str) -> None:
         """Order another leg, after a short delay."""
         delay_s = 0.0 if self.members.is_draining else AGAIN_S * order.tries
-        glance = await self.service.glance(order.session)
+        glance = await self.service.ask(Status(order.session))
         # Each worker that is interrupted at the same place orders a leg under its own name.
         name = f"{leg.partition('~')[0]}~{glance.seq}-{order.tries}-{self._ground.me.id[-8:]}"
         await self.routing.order(order, glance, leg=name, delay_s=delay_s)
@@ -315,8 +316,8 @@ class Node:
             raise WorkspaceLost(f"{folder} could not be brought to the machine {node}: {told}")
 
 
-class _WorkerDoor:
-    """The session API of a worker; accepts commands only for sessions that a leg drives."""
+class _WorkerApi:
+    """The sessions of a worker; a command is taken only for one that a leg drives."""
 
     def __init__(self, service: SessionService, legs: Legs) -> None:
         self._service = service
@@ -325,6 +326,8 @@ class _WorkerDoor:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._service, name)
 
-    async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Submit a command to a session that is driven here; raises NotDrivenHere."""
+    async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
+        """Hand a command to a session that is driven here; raises NotDrivenHere."""
+        if isinstance(command, Fork | Delete):
+            return await self._service.submit(session, command)
         return await self._legs.submit(session, command)

@@ -3,10 +3,10 @@
 import msgspec
 from msgspec import Struct
 
-from bridle.core.door import Receipt
 from bridle.core.failures import Failure, as_error, as_failure
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
+from bridle.core.session_api import Receipt
 
 MAX_ORDER_BYTES = 48 * 1024 * 1024  # the longest order is a prompt with images
 

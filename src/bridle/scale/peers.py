@@ -6,22 +6,22 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.session_api import SessionApi
 
 CONNECT_S = 5.0
 
 
-class PeerDoor(Door, Protocol):
-    """The session API of another process, usable while that process lives."""
+class PeerApi(SessionApi, Protocol):
+    """The sessions of another process, as long as it is there."""
 
     @property
     def is_gone(self) -> bool:
-        """True once the connection is lost."""
+        """Tell whether the connection is lost."""
         ...
 
 
-Reach = Callable[[str], Awaitable[PeerDoor]]
+Reach = Callable[[str], Awaitable[PeerApi]]
 """Connects to an address and returns its session API; raises BridleError or OSError if it does not answer."""
 
 
@@ -30,31 +30,31 @@ class Peers:
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
-        self._doors: dict[str, PeerDoor] = {}
+        self._apis: dict[str, PeerApi] = {}
         self._reaching: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """Prevents two connections to the same address."""
 
-    async def door(self, address: str) -> Door:
-        """Return the session API at an address; raises OSError if it does not answer."""
+    async def api(self, address: str) -> SessionApi:
+        """Return the sessions at an address; raises OSError when nobody answers."""
         async with self._reaching[address]:
-            door = self._doors.get(address)
-            if door is None or door.is_gone:
+            api = self._apis.get(address)
+            if api is None or api.is_gone:
                 await self._drop(address)
                 try:
                     async with asyncio.timeout(CONNECT_S):
-                        door = await self._reach(address)
+                        api = await self._reach(address)
                 except (BridleError, ValueError) as error:  # ValueError: an invalid address
                     raise ConnectionError(str(error)) from error
-                self._doors[address] = door
-            return door
+                self._apis[address] = api
+            return api
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for address in list(self._doors):
+        for address in list(self._apis):
             await self._drop(address)
 
     async def _drop(self, address: str) -> None:
-        door = self._doors.pop(address, None)
-        if door is not None:
+        api = self._apis.pop(address, None)
+        if api is not None:
             with suppress(BridleError, OSError):
-                await door.aclose()
+                await api.aclose()

@@ -17,11 +17,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from bridle.config.scale_keys import ScaleSettings
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import DaemonGone, NotDrivenHere, SessionBusy, SessionNotFound, WorkspaceLost
 from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Command, Prompt, RunOptions, Steer
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.tenancy import tenant_of
 from bridle.scale.durable import Dispatch
 from bridle.scale.lanes import label_for, lane_for
@@ -74,12 +74,12 @@ class Routing:
         """Return whether a leg of a session is running or waiting."""
         return await self._dispatch.has_leg(session)
 
-    async def door_to(self, session: SessionId) -> Door | None:
-        """Return the other worker that drives a session, or None; raises OSError, StoreError."""
+    async def api_of(self, session: SessionId) -> SessionApi | None:
+        """Return the worker that drives a session, if it is not this one; raises OSError, StoreError."""
         holder = await self.holder(session)
-        return None if holder in ("", self._me) else await self._door(holder)
+        return None if holder in ("", self._me) else await self._api(holder)
 
-    async def some_worker(self, session: SessionId | None = None) -> Door | None:
+    async def some_worker(self, session: SessionId | None = None) -> SessionApi | None:
         """Return the session API of a worker that can serve this session, or any; None if this process can.
 
         Raises SessionBusy if there is none.
@@ -90,7 +90,7 @@ class Routing:
             return None
         for worker in workers:
             try:
-                return await self._peers.door(worker.address)
+                return await self._peers.api(worker.address)
             except OSError:
                 continue
         raise SessionBusy("no worker answers", hint="start one: bridle worker")
@@ -129,8 +129,8 @@ class Routing:
                 f"session {session} is being run by a command on {member.node}", hint="wait for it to end"
             )
         try:
-            door = await self._door(holder)
-            return await self._answer(holder, door.submit(session, command))
+            api = await self._api(holder)
+            return await self._answer(holder, api.submit(session, command))
         except (DaemonGone, OSError) as error:
             raise NotDrivenHere(f"{holder} does not answer: {error}") from error
 
@@ -193,11 +193,11 @@ class Routing:
                 hint=f'start a worker there (scale.node = "{node}")',
             )
 
-    async def _door(self, holder: str) -> Door:
+    async def _api(self, holder: str) -> SessionApi:
         member = await self._roster.find(holder)
         if member is None or not member.address:
             raise ConnectionError(f"{holder} is gone")
-        return await self._peers.door(member.address)
+        return await self._peers.api(member.address)
 
     async def _where(self, session: SessionId) -> tuple[str, str]:
         found = await self._postgres.rows(_WHERE, (session,))

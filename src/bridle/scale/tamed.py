@@ -16,14 +16,14 @@ from msgspec.structs import replace
 
 from bridle.core.errors import NotAllowed
 from bridle.core.hook import HookOverride
-from bridle.core.protocol import Command, Decide, Prompt, Resume, RunOptions
+from bridle.core.protocol import AnyCommand, Decide, Prompt, Resume, RunOptions
 from bridle.core.tenancy import Tenant
 
 MODEL_PARAMS = frozenset({"model", "models"})
 """Parameters override all else in a model request, so these would choose another model."""
 
 
-def tamed(command: Command, tenant: Tenant) -> Command:
+def tamed(command: AnyCommand, tenant: Tenant) -> AnyCommand:
     """Return a command with a tenant's restrictions applied; raises NotAllowed."""
     if isinstance(command, Prompt | Resume):
         return replace(command, options=_tamed(command.options, tenant))
@@ -32,7 +32,7 @@ def tamed(command: Command, tenant: Tenant) -> Command:
     return command
 
 
-def folder_wanted(command: Command) -> str | None:
+def folder_wanted(command: AnyCommand) -> str | None:
     """Return the working folder that a command asks for; None if it names none."""
     return command.options.cwd if isinstance(command, Prompt | Resume) else None
 

@@ -12,7 +12,6 @@ import asyncio
 from contextlib import suppress
 
 from bridle.core.compaction import check_pin
-from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
 from bridle.core.loop import CancelRequested
 from bridle.core.ports import SessionTool, offers
@@ -37,6 +36,7 @@ from bridle.core.protocol import (
     SessionTitled,
     Steer,
 )
+from bridle.core.session_api import Receipt
 from bridle.sessions.aside import Aside
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine

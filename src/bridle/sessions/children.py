@@ -1,4 +1,4 @@
-"""The sub-agents of a run: separate sessions, driven through the session API, that end with the run."""
+"""The sub-agents of a run: sessions of their own, driven through the same service, that end with it."""
 
 import asyncio
 from collections.abc import Callable, Collection

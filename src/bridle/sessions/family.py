@@ -16,11 +16,11 @@ from typing import Protocol
 from msgspec import Struct
 
 from bridle.core.budget import Budget
-from bridle.core.door import Receipt
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Hooks
 from bridle.core.protocol import Command, Delta, Record
+from bridle.core.session_api import Receipt
 from bridle.sessions.heirs import Heir
 from bridle.sessions.journal import Journal
 

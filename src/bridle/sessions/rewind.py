@@ -7,12 +7,12 @@ files back (`core/revision.py`). A file that was changed from outside since is a
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from bridle.core.door import RewindPlan
 from bridle.core.errors import SessionConflict, StoreError, UsageError
 from bridle.core.fork import snapshot_at
 from bridle.core.ids import SessionId
 from bridle.core.ports import Blobs, Keeper, Store
 from bridle.core.protocol import Event, Record, Rewind, Rewound, Todo, TodosChanged
+from bridle.core.queries import RewindPlan
 from bridle.core.revision import FileChange, FileState, conflicts, last_states, net_changes, states_at
 from bridle.core.transcript import live, without_open_calls
 from bridle.core.turns import changed_files, file_changes

@@ -6,9 +6,9 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Literal
 
-from bridle.core.door import LiveSession, SessionNews
 from bridle.core.errors import SessionNotRunning
 from bridle.core.ids import SessionId, is_session_id
+from bridle.core.session_api import LiveSession, SessionNews
 from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus

@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager, suppress
 
 from msgspec.structs import replace
 
-from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning
 from bridle.core.ids import RunId
 from bridle.core.loop import CancelRequested
@@ -33,6 +32,7 @@ from bridle.core.protocol import (
     Steer,
     TakenPrompt,
 )
+from bridle.core.session_api import Receipt
 from bridle.sessions.allowance import Allowance
 from bridle.sessions.aside import CLOSE_TIMEOUT_S, Aside
 from bridle.sessions.children import Family

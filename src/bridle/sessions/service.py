@@ -1,24 +1,25 @@
-"""The one door: every surface creates, drives, watches and reads sessions through this."""
+"""The sessions of this process: every surface creates, drives, watches and reads them through this."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar, overload
 
 from msgspec.structs import replace
 
-from bridle.core.context import estimate_message
-from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan, SessionNews
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.fork import fork_at
-from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import Message, Text
 from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, offers
 from bridle.core.protocol import (
     Aborted,
+    AnyCommand,
     Cancel,
     Command,
+    Delete,
     Delta,
+    Fork,
     Notice,
     Prompt,
     Record,
@@ -27,22 +28,22 @@ from bridle.core.protocol import (
     SessionCreated,
     Steer,
 )
-from bridle.core.revision import FileChange, net_changes
-from bridle.core.servers import LENT_PREFIX, PromptView, ServerView
-from bridle.core.session import Session, fold
-from bridle.core.summary import SessionSummary
+from bridle.core.queries import Query, Records
+from bridle.core.servers import LENT_PREFIX
+from bridle.core.session import fold
+from bridle.core.session_api import ForkReceipt, LiveSession, Receipt, SessionNews
 from bridle.core.tenancy import tenant_of
-from bridle.core.turns import file_changes
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
-from bridle.sessions.journal import open_brief
-from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
+from bridle.sessions.queries import Queries
+from bridle.sessions.rewind import check_seq
 from bridle.sessions.roster import Roster, require_name
-from bridle.sessions.setup import set_up
-from bridle.sessions.watching import follow, no_session
+from bridle.sessions.watching import follow
 from bridle.system import tenant
+
+A = TypeVar("A")
 
 __all__ = ["SessionService"]
 
@@ -50,13 +51,14 @@ __all__ = ["SessionService"]
 class SessionService:
     """Serves the sessions of this process; the ephemeral and the persistent one differ in their store."""
 
-    outlives_us = False
+    is_remote = False
 
     def __init__(self, engine: Engine, bus: Bus | None = None) -> None:
         self._engine = engine
         self._bus = bus or Bus()
         self._family = Family(engine, self, engine.children, self._bus)
         self._roster = Roster(engine, self._bus, self._family)
+        self._queries = Queries(engine, self._roster)
 
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
@@ -76,8 +78,13 @@ class SessionService:
             raise UsageError(f'"{wanted}" cannot name a session', hint="use letters, digits, dots and dashes")
         return wanted
 
-    async def submit(self, session: SessionId, command: Command) -> Receipt:
+    async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
         """Hand a command to a session; raises SessionError when it cannot be taken."""
+        if isinstance(command, Fork):
+            return await self._fork(session, command)
+        if isinstance(command, Delete):
+            await self._delete(session)
+            return Receipt(0)
         actor = await self._roster.open(session)
         return await actor.submit(await self._expanded(actor, command))
 
@@ -105,24 +112,27 @@ class SessionService:
         others = (part for part in command.message.parts if not isinstance(part, Text))
         return replace(command, message=Message("user", (*masked, *others)))
 
-    @asynccontextmanager
-    async def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
-        """Let the runs of a session call tools of the caller's own, as long as the context is open.
+    async def ask(self, query: Query[A]) -> A:
+        """Answer a question; raises BridleError, as the question says."""
+        return await self._queries.answer(query)
 
-        Runs that begin afterwards have them, also in the place of Bridle's own of the same name; entering
-        raises SessionNotFound, or UsageError for what cannot be a tool.
-        """
-        await self.records(session, limit=1)
+    @asynccontextmanager
+    async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
+        """Let the runs of a session call tools of the caller, as long as the context is open."""
+        await self._queries.records(Records(session, limit=1))
         with self._engine.loans.lend(session, dispatcher):
             yield
 
-    def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
-        """Yield every record after `after`, first from the store and then live, with deltas between.
+    @overload
+    def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]: ...
 
-        With None the newest record comes first: then the caller knows that nothing later is missed.
-        Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
-        Raises SessionNotFound, also once the session is deleted.
-        """
+    @overload
+    def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
+
+    def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
+        """Yield what happens to a session, or with None the state of every session and its changes."""
+        if session is None:
+            return self._roster.news()
         return follow(self._engine.store, self._bus, session, after, pieces=True)
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
@@ -137,62 +147,21 @@ class SessionService:
                 return RunEnded(run_id, "failed", reason=item.reason)
         raise SessionNotRunning(f"run {run_id} is not followed any more")
 
-    async def read(self, session: SessionId) -> Session:
-        """Return the whole session as stored."""
-        return fold(await self.records(session))
-
-    async def glance(self, session: SessionId) -> Glance:
-        """Say how a session is, without its messages; raises SessionNotFound."""
-        actor = self._roster.get(session)
-        if actor is not None and actor.is_busy and actor.journal.is_settled:
-            return glance_of(actor.journal.session, is_running=True)
-        require_name(session)
-        folded = await open_brief(self._engine.store, session)
-        is_running = await self.is_running(session)  # not before: a run that has begun since is not cut off
-        return glance_of(folded, is_running=is_running)
-
-    def news(self) -> AsyncGenerator[SessionNews, None]:
-        """Yield how every session in memory is, and from then on each that changes; never ends by itself.
-
-        A reader that falls behind hears of a session once, as it is by then.
-        """
-        return self._roster.news()
-
-    async def records(self, session: SessionId, after: int = 0, limit: int | None = None) -> list[Record]:
-        """Return stored records in order; raises SessionNotFound."""
-        records = await self._engine.store.read(session, after=after, limit=limit)
-        if not records and after == 0:
-            raise no_session(session)
-        return records
-
-    async def list(self, *, archived: bool = False) -> list[SessionSummary]:
-        """Return a summary of every session, newest first."""
-        return await self._engine.store.list(archived=archived)
-
-    async def is_running(self, session: SessionId) -> bool:
-        """Tell whether somebody drives a run of the session, in whichever process."""
-        require_name(session)
-        actor = self._roster.get(session)
-        if actor is not None and (actor.is_busy or actor.runs.claim.is_tended):
-            return actor.is_busy
-        return await self._engine.claims.is_taken(session)
-
-    async def fork(
-        self, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
-    ) -> SessionId:
-        """Begin a child session with the messages up to sequence number `at` (default: all)."""
-        records = await self.records(session)
-        if at is not None:
-            check_seq(session, records, at)
+    async def _fork(self, session: SessionId, command: Fork) -> ForkReceipt:
+        """Begin a child session with the messages up to a record."""
+        records = await self._queries.records(Records(session))
+        if command.at is not None:
+            check_seq(session, records, command.at)
         created = fold(records).known
-        child = self._named(session_id)
+        child = self._named(command.session_id)
         title = f"{created.title} (fork)" if created.title else ""
         origin = SessionCreated(child, created.created.cwd, created.created.agent, title, session)
-        await self._engine.store.append(child, 0, fork_at(records, at or records[-1].seq, origin))
+        events = fork_at(records, command.at or records[-1].seq, origin)
+        await self._engine.store.append(child, 0, events)
         self._bus.announce(child)
-        return child
+        return ForkReceipt(len(events), session=child)
 
-    async def delete(self, session: SessionId) -> None:
+    async def _delete(self, session: SessionId) -> None:
         """Remove a session for good, and its sub-agents; raises SessionBusy while one of them runs."""
         require_name(session)
         actor = self._roster.get(session)
@@ -205,7 +174,7 @@ class SessionService:
                 await self._roster.close(session)
             for other in await self._engine.store.list(archived=True):
                 if other.sub_agent and other.parent == session:
-                    await self.delete(other.id)
+                    await self._delete(other.id)
             await self._engine.store.delete(session)
             self._bus.end(session)
             if self._engine.memory is not None:
@@ -225,67 +194,6 @@ class SessionService:
             await actor.submit(Cancel(reason))
         if run is not None:
             await self.wait(session, run.run_id, after=seq)
-
-    async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
-        """Say what going back would do to the files, without doing it; raises UsageError as that does."""
-        with tenant.working_for(tenant_of(session)):
-            await self._notice_changes(session)
-            records = await self.records(session)
-            check_seq(session, records, to_seq)
-            created = fold(records[:1]).known.created
-            if self._engine.revisions is None:
-                return RewindPlan(to_seq)
-            return await plan_rewind(records, to_seq, self._engine.revisions.keeper(session, created.cwd))
-
-    async def changes(
-        self, session: SessionId, after: int = 0, upto: int | None = None
-    ) -> Sequence[FileChange]:
-        """Return what the session changed on disk with after < seq <= upto, as one step."""
-        with tenant.working_for(tenant_of(session)), suppress(UsageError):  # then what is recorded is shown
-            await self._notice_changes(session)
-        return net_changes(file_changes(await self.records(session), after, upto))
-
-    async def _notice_changes(self, session: SessionId) -> None:
-        actor = await self._roster.open(session)
-        await actor.runs.preparing.check_folder()
-        await actor.notice_changes()
-
-    async def describe(self, changes: Sequence[FileChange]) -> str:
-        """Show changes as a diff."""
-        blobs = self._engine.blobs
-        return "" if blobs is None else await asyncio.to_thread(describe_changes, changes, blobs)
-
-    async def next_context(self, session: SessionId, at: int | None = None) -> NextContext:
-        """Return what the next turn would send, without sending it, or would have sent after record `at`."""
-        actor = await self._roster.open(session)
-        journal = actor.journal  # whose end is also that of what servers start for it
-        state = journal.session
-        if at is not None:
-            state = fold([record for record in await self.records(session) if record.seq <= at])
-        options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
-        await actor.runs.preparing.check_folder(options.cwd)
-        setup = await set_up(self._engine, session, state, options)
-        for note in setup.notes:  # which nobody is told twice
-            journal.show(Notice(note))
-        first_of_run = state.run.first_message if state.run is not None else len(state.messages)
-        backend = setup.backend
-        fitted = backend.fit(state.messages, first_of_run)
-        request = setup.request(backend, fitted, backend.model.max_output_tokens)
-        tokens = fitted.tokens
-        if len(request.messages) != len(tokens):  # in code mode neighbours are joined
-            tokens = tuple(map(estimate_message, request.messages))
-        return NextContext(
-            backend.model.ref, request.system, request.tools, request.messages, fitted.usage, tokens
-        )
-
-    async def servers(self, cwd: str) -> Sequence[ServerView]:
-        """Say how the tool servers and language servers of a folder are, without starting one."""
-        keepers = (self._engine.servers, self._engine.languages)
-        return [view for keeper in keepers if keeper is not None for view in await keeper.views(cwd)]
-
-    async def server_prompts(self, cwd: str) -> Sequence[PromptView]:
-        """Return the prompts of servers that a prompt can call as `/name`."""
-        return () if self._engine.servers is None else await self._engine.servers.prompts(cwd)
 
     def live(self) -> Sequence[LiveSession]:
         """Return the sessions that are in memory, those that run first."""

@@ -17,7 +17,6 @@ from contextlib import aclosing, suppress
 
 from bridle.core.agent import Agent
 from bridle.core.child import ChildOrder, ChildStage, ChildView
-from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, SessionBusy, ToolError
 from bridle.core.ids import RunId
 from bridle.core.messages import user_message
@@ -38,6 +37,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import end_of
 from bridle.core.revision import FileChange
+from bridle.core.session_api import Receipt
 from bridle.core.turns import changed_files
 from bridle.sessions.beginning import (
     Parent,

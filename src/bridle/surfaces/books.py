@@ -14,10 +14,11 @@ from typing import Literal
 from msgspec import Struct
 
 from bridle.core.blame import Account, ToolUse, Use, add_up
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Outcome, Record
+from bridle.core.queries import ListSessions, Records
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.system.dates import calendar_s
 
@@ -81,8 +82,10 @@ class UsePlots(Struct, frozen=True, kw_only=True):
 class Books:
     """Reads each session once, and later only its new records."""
 
-    def __init__(self, door: Door, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
-        self._door = door
+    def __init__(
+        self, api: SessionApi, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    ) -> None:
+        self._api = api
         self._now_ms = now_ms
         self._books: dict[SessionId, _Book] = {}
         self._reading = asyncio.Lock()  # so that no record is counted twice
@@ -93,7 +96,7 @@ class Books:
         step: Step = "hour" if since > now - HOURS_UP_TO_MS else "day"
         slot_of = _hour if step == "hour" else _day
         since = slot_of(since) if since else 0
-        sessions = {session.id: session for session in await self._door.list(archived=archived)}
+        sessions = {session.id: session for session in await self._api.ask(ListSessions(archived=archived))}
         plotting = _Plotting(slot_of, since)
         left_out = []
         async with self._reading:
@@ -116,7 +119,7 @@ class Books:
             book = _Book(session.agent)
         while book.seq < session.last_seq:
             try:
-                records = await self._door.records(session.id, book.seq, READ_AT_ONCE)
+                records = await self._api.ask(Records(session.id, book.seq, READ_AT_ONCE))
             except SessionNotFound:
                 break
             if not records:

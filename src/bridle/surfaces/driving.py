@@ -1,11 +1,11 @@
-"""Drives one run for a program: from its start to its end, answering questions on the way.
+"""One run, driven by a program: from the command that starts it to its end, questions answered on the way.
 
 ```python
-async with Drive(door, session, answer) as drive:
+async with Drive(api, session, answer) as drive:
     await drive.start(Prompt(user_message("…")))
     async for item in drive.items():
         …                                   # every record and delta of the run
-    drive.result                            # the result of the run
+    drive.result                            # what it came to
 ```
 """
 
@@ -14,7 +14,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import Self
 
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.protocol import (
@@ -38,6 +37,8 @@ from bridle.core.protocol import (
     RunStarted,
     ToolFinished,
 )
+from bridle.core.queries import IsRunning, Status
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.wire import Ledger, Result
 
 NOBODY = "nobody is there to approve it"
@@ -80,13 +81,13 @@ def left_in_queue() -> SessionNotRunning:
 class Drive:
     """Starts a run, follows it to its end and answers its questions; leaving early does not end the run."""
 
-    def __init__(self, door: Door, session: SessionId, answer: Answerer = nobody) -> None:
+    def __init__(self, api: SessionApi, session: SessionId, answer: Answerer = nobody) -> None:
         self.session = session
         self.run_id: RunId | None = None
         """None while the prompt waits in the queue."""
         self.result: Result | None = None
         """The result of the run, once it has ended."""
-        self._door = door
+        self._api = api
         self._answer = answer
         self._stream: AsyncGenerator[Record | Delta, None] | None = None
         self._item_id: str | None = None
@@ -106,13 +107,13 @@ class Drive:
 
     async def start(self, command: Prompt | Resume) -> Receipt:
         """Submit the command; raises SessionError and ConfigError when it is refused."""
-        self._stream = self._door.watch(self.session, None)
+        self._stream = self._api.watch(self.session, None)
         await anext(self._stream)  # from here on nothing is missed
-        receipt = await self._door.submit(self.session, command)
+        receipt = await self._api.submit(self.session, command)
         if receipt.repeated:
             await self._stream.aclose()
-            self._stream = self._door.watch(self.session, 0)
-            await take_up(self._door, self.session, receipt)
+            self._stream = self._api.watch(self.session, 0)
+            await take_up(self._api, self.session, receipt)
             self._known_upto = receipt.seq
         self._item_id = receipt.item_id
         self.run_id = receipt.run_id
@@ -121,10 +122,10 @@ class Drive:
         return receipt
 
     async def items(self) -> AsyncGenerator[Record | Delta, None]:
-        """Yield all records and deltas, including the end of the run.
+        """Yield what happens, up to and with the end of the run.
 
-        Raises SessionNotRunning if the prompt is removed from the queue, or stays there because the run
-        before it was stopped; also raises what the session API raises.
+        Raises SessionNotRunning when the prompt is taken out of the queue, or stays there as the run before
+        it was stopped; and what the session API raises.
         """
         assert self._stream is not None, "start() comes first"
         while self.result is None:
@@ -154,16 +155,16 @@ class Drive:
             return False
         try:
             if self.run_id is None and self._item_id is not None:
-                await self._door.submit(self.session, DropQueued(self._item_id))
+                await self._api.submit(self.session, DropQueued(self._item_id))
                 return False
         except UsageError:
             pass  # it has just started
         if self.run_id is not None:
-            active = (await self._door.glance(self.session)).run
+            active = (await self._api.ask(Status(self.session))).run
             if active is None or active.run_id != self.run_id:
                 return False
         try:
-            await self._door.submit(self.session, Cancel(reason))
+            await self._api.submit(self.session, Cancel(reason))
         except SessionNotRunning:
             return False
         return True
@@ -247,23 +248,23 @@ class Drive:
         answer = await self._answer(asked)
         if answer is not None:
             with suppress(SessionNotRunning):  # it ended while the question was open
-                await self._door.submit(self.session, answer)
+                await self._api.submit(self.session, answer)
 
 
-async def take_up(door: Door, session: SessionId, receipt: Receipt) -> None:
+async def take_up(api: SessionApi, session: SessionId, receipt: Receipt) -> None:
     """Resume the run of a repeated prompt if it has been interrupted since."""
-    if not receipt.repeated or await door.is_running(session):
+    if not receipt.repeated or await api.ask(IsRunning(session)):
         return
-    run = (await door.glance(session)).run
+    run = (await api.ask(Status(session))).run
     if run is not None and receipt.run_id in (None, run.run_id):
         with suppress(SessionBusy, SessionNotRunning):  # another client was faster
-            await door.submit(session, Resume())
+            await api.submit(session, Resume())
 
 
 async def run_to_end(
-    door: Door, session: SessionId, command: Prompt | Resume, answer: Answerer = nobody
+    api: SessionApi, session: SessionId, command: Prompt | Resume, answer: Answerer = nobody
 ) -> Result:
     """Drive one run and return its result."""
-    async with Drive(door, session, answer) as drive:
+    async with Drive(api, session, answer) as drive:
         await drive.start(command)
         return await drive.finish()

@@ -3,10 +3,10 @@
 import hashlib
 from uuid import UUID
 
-from bridle.core.door import Door
 from bridle.core.errors import KeyTaken, SessionConflict
 from bridle.core.ids import SessionId
-from bridle.surfaces.origin import origin
+from bridle.core.session_api import SessionApi
+from bridle.surfaces.session_calls import origin
 
 
 def keyed_session(*parts: str) -> SessionId:
@@ -16,19 +16,19 @@ def keyed_session(*parts: str) -> SessionId:
 
 
 async def open_session(
-    door: Door, *, cwd: str, agent: str, title: str, key: str = ""
+    api: SessionApi, *, cwd: str, agent: str, title: str, key: str = ""
 ) -> tuple[SessionId, bool]:
-    """Create a session, or find the one with the same key; also return whether it is new.
+    """Begin a session, or find the one of the same key; tells whether it is new.
 
-    Raises KeyTaken if the key belongs to another session, and what the session API raises.
+    Raises KeyTaken for the key of another session, and what the session API raises.
     """
     wanted = keyed_session("session", key) if key else None
     try:
-        session = await door.create(cwd=cwd, agent=agent, title=title, session_id=wanted)
+        session = await api.create(cwd=cwd, agent=agent, title=title, session_id=wanted)
     except SessionConflict:
         if wanted is None:
             raise
-        created = await origin(door, wanted)
+        created = await origin(api, wanted)
         if (cwd, agent or created.agent, title) != (created.cwd, created.agent, created.title):
             raise KeyTaken(f'the key "{key}" belongs to another session', hint="use a new key") from None
         return created.session_id, False

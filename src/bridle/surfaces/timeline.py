@@ -17,7 +17,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.context import ContextUsage
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Usage
@@ -48,6 +47,8 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.queries import Records, Status
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.render import describe_args
 from bridle.surfaces.terminal import cut, one_line
 
@@ -119,25 +120,25 @@ class Timeline(Struct, frozen=True, omit_defaults=True):
     turns: tuple[TurnUse, ...] = ()
 
 
-async def timeline_of(door: Door, session: SessionId, run: str = "") -> Timeline:
+async def timeline_of(api: SessionApi, session: SessionId, run: str = "") -> Timeline:
     """Return the timeline of a run, or of the last one.
 
     Raises SessionNotFound, and UsageError if there is no such run.
     """
-    newest = (await door.glance(session)).seq
+    newest = (await api.ask(Status(session))).seq
     after = max(0, newest - NEWEST_RECORDS)
-    found = await _trace(door, session, run, after)
+    found = await _trace(api, session, run, after)
     if found.run_id is None and after:
-        found = await _trace(door, session, run, 0)
+        found = await _trace(api, session, run, 0)
     if found.run_id is None and run:
         raise UsageError(f'session {session}: no run "{run}"')
     return found
 
 
-async def _trace(door: Door, session: SessionId, run: str, after: int) -> Timeline:
+async def _trace(api: SessionApi, session: SessionId, run: str, after: int) -> Timeline:
     tracing = Tracing(run)
     seq = after
-    while page := await door.records(session, seq, PAGE):
+    while page := await api.ask(Records(session, seq, PAGE)):
         tracing.add_all(page)
         seq = page[-1].seq
     return tracing.timeline

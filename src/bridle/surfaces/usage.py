@@ -8,10 +8,11 @@ from msgspec.structs import asdict
 
 from bridle.config.duration import parse_duration
 from bridle.core.blame import Account, CompactionUse, HookUse, ToolUse, Use
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ChildStarted, Outcome, Record
+from bridle.core.queries import ListSessions, Records
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.system.dates import calendar_s
 
@@ -102,29 +103,29 @@ class Counting:
         return records
 
 
-async def use_of_all(door: Door, *, since: int = 0, archived: bool = False) -> AllStats:
+async def use_of_all(api: SessionApi, *, since: int = 0, archived: bool = False) -> AllStats:
     """Count all sessions since a time in milliseconds since 1970; archived ones only if requested."""
     left_out: list[SessionId] = []
 
     def unreadable(session: SessionId, error: StoreCorrupt) -> None:
         left_out.append(session)
 
-    counting = Counting(door.records, unreadable, since=since)
-    await counting.add_all(await door.list(archived=archived))
+    counting = Counting(lambda session: api.ask(Records(session)), unreadable, since=since)
+    await counting.add_all(await api.ask(ListSessions(archived=archived)))
     return AllStats(left_out=left_out, **asdict(counting.stats))
 
 
-async def use_of(door: Door, session: SessionId) -> Stats:
+async def use_of(api: SessionApi, session: SessionId) -> Stats:
     """Count a session and its sub-agents; raises SessionNotFound, and StoreCorrupt for its own records."""
 
     def unreadable(found: SessionId, error: StoreCorrupt) -> None:
         if found == session:
             raise error
 
-    root = next((one for one in await door.list(archived=True) if one.id == session), None)
+    root = next((one for one in await api.ask(ListSessions(archived=True)) if one.id == session), None)
     if root is None:
         raise SessionNotFound(f'no session "{session}"')
-    counting = Counting(door.records, unreadable)
+    counting = Counting(lambda session: api.ask(Records(session)), unreadable)
     await counting.add_tree(root)
     return counting.stats
 

@@ -26,9 +26,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bridle.core.door import LiveSession
 from bridle.core.ids import CallId, SessionId
 from bridle.core.protocol import Record, RunResumed, TurnStarted
+from bridle.core.session_api import LiveSession
 from bridle.core.trace import TRACE
 from bridle.telemetry.content import Content
 from bridle.telemetry.logs import LOGGER, LogTeller, current

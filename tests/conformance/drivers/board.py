@@ -11,10 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Resume, Steer
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.board.values import (
     Answer,
     BoardView,
@@ -135,7 +135,7 @@ def _is_over(call: Call) -> bool:
 async def browser(world: World) -> Client:
     """Return a client that has followed the link of `bridle web`, and has no token."""
     if "browser" not in world.kept:
-        link = (await (await world.door()).open_web()).url
+        link = (await (await world.api()).open_web()).url
         origin = link.partition("/login")[0]
         jar = aiohttp.CookieJar(unsafe=True)  # which keeps cookies of addresses too
         headers = {"origin": origin, "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}
@@ -218,7 +218,7 @@ def _ended(patch: Patch) -> str | None:
     return patch.item.run_id if isinstance(patch, Put) and isinstance(patch.item, Note) else None
 
 
-async def watch_page(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_page(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
     """Watch a session from what is shown of it when the page is opened."""
     http = await browser(world)
     view = await load(http, place)
@@ -233,6 +233,6 @@ async def watch_page(world: World, place: Place, door: Door, is_on: asyncio.Even
 
 
 @asynccontextmanager
-async def on_page(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def on_page(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive as the page does."""
-    yield PageDriver(await browser(world), place), await world.door()
+    yield PageDriver(await browser(world), place), await world.api()

@@ -18,9 +18,9 @@ from acp.schema import (
 )
 from acp.transports import spawn_stdio_transport
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.acp.serving import serve_editor
 from bridle.surfaces.folder import Folders
 from tests.conformance.scenario import Move, Scenario
@@ -192,11 +192,11 @@ class AcpDriver:
             await self._agent.close_session(session_id=self._place.session)
 
 
-async def watch_loaded(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_loaded(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
     """Watch a session in an editor of its own that loads it; who has not prompted is not told of the end."""
     folders = Folders(world.environ, place.cwd)
     editor = Editor()
-    async with _wired(editor, lambda reader, writer: serve_editor(door, folders, reader, writer)) as agent:
+    async with _wired(editor, lambda reader, writer: serve_editor(api, folders, reader, writer)) as agent:
         driver = editor.drivers[place.session] = AcpDriver(editor, agent, place)
         await agent.load_session(session_id=place.session, cwd=place.cwd, mcp_servers=[])
         is_on.set()
@@ -220,9 +220,9 @@ async def _wired(editor: Editor, serve: Any) -> AsyncIterator[ClientSideConnecti
 
 
 @asynccontextmanager
-async def over_acp(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_acp(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive by an editor that has one agent for all plays."""
-    door = await world.door()
+    api = await world.api()
     if "acp" not in world.kept:
         editor = Editor()
         spawned = spawn_stdio_transport(*PROGRAM, "acp", env=world.environ, cwd=world.root)
@@ -233,5 +233,5 @@ async def over_acp(world: World, place: Place) -> AsyncIterator[tuple[Driver, Do
         world.kept["acp"] = editor, agent
     editor, agent = world.kept["acp"]
     driver = AcpDriver(editor, agent, place)
-    yield driver, door
+    yield driver, api
     await driver.close()

@@ -7,8 +7,8 @@ from typing import Any
 
 import grpc
 
-from bridle.core.door import Door
 from bridle.core.protocol import Cancel, Decide
+from bridle.core.session_api import SessionApi
 from tests.conformance.scenario import Move, Scenario
 from tests.conformance.seen import Seen, asked, began, ended, finished, said, started, thought
 from tests.conformance.world import Driver, Place, World
@@ -107,9 +107,9 @@ class GrpcDriver:
 
 
 @asynccontextmanager
-async def over_grpc(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_grpc(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive by one stream to the daemon."""
     async with grpc.aio.insecure_channel(await world.listening("grpc")) as channel:
         run = Run(channel, (("authorization", f"Bearer {world.token}"),))
-        yield GrpcDriver(place, run), await world.door()
+        yield GrpcDriver(place, run), await world.api()
         await run.call.done_writing()

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
-from bridle.core.door import Door
 from bridle.core.protocol import Cancel, Decide, Delta, Prompt, Record, Reply, Resume, SessionCreated, Steer
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.wire import EXIT_CODES, Result
 from tests.conformance.scenario import Move
 from tests.conformance.seen import Reducer, Seen, asked, ended, said
@@ -168,7 +168,7 @@ class TerminalDriver:
             self._terminal.__exit__()
 
 
-async def watch_attached(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_attached(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
     """Watch a run with `bridle attach`, which joins only what goes on."""
     process = await asyncio.create_subprocess_exec(
         *(*PROGRAM, "attach", place.session),
@@ -186,20 +186,20 @@ async def watch_attached(world: World, place: Place, door: Door, is_on: asyncio.
 
 
 @asynccontextmanager
-async def in_pipe(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def in_pipe(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive the program without a terminal."""
     driver = PipeDriver(world, place)
     try:
-        yield driver, await world.door()
+        yield driver, await world.api()
     finally:
         driver.kill()
 
 
 @asynccontextmanager
-async def at_terminal(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def at_terminal(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive the program at a terminal."""
     driver = TerminalDriver(world, place)
     try:
-        yield driver, await world.door()
+        yield driver, await world.api()
     finally:
         driver.close()

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import bridle
-from bridle.core.door import Door
 from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
+from bridle.core.session_api import SessionApi
 from tests.conformance.scenario import Move
 from tests.conformance.seen import Reducer, Seen
 from tests.conformance.world import Driver, Place, World
@@ -81,7 +81,7 @@ class PythonDriver:
 
 
 @asynccontextmanager
-async def by_import(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def by_import(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive the embedding API."""
     async with bridle.open(home=world.home, environ=world.environ, cwd=place.folder) as opened:
-        yield PythonDriver(opened, place), opened.door
+        yield PythonDriver(opened, place), opened.api

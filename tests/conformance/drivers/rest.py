@@ -10,10 +10,10 @@ import aiohttp
 import msgspec
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Cancel, Delta, Prompt, Record, Resume
+from bridle.core.session_api import SessionApi
 from tests.conformance.meerkat import MeerkatReducer
 from tests.conformance.scenario import Move
 from tests.conformance.seen import Reducer, Seen, began
@@ -172,7 +172,7 @@ class MeerkatDriver:
         return told
 
 
-async def watch_rest(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_rest(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
     """Watch a session from its beginning, in our own words."""
     reducer, told = Reducer(), list[Seen]()
     async for name, data in events(await client(world), f"/sessions/{place.session}/stream"):
@@ -183,7 +183,9 @@ async def watch_rest(world: World, place: Place, door: Door, is_on: asyncio.Even
     return told
 
 
-async def watch_meerkats_rest(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_meerkats_rest(
+    world: World, place: Place, api: SessionApi, is_on: asyncio.Event
+) -> list[Seen]:
     """Watch a session from its beginning, in Meerkat's words."""
     reducer, told = MeerkatReducer(), list[Seen]()
     path = f"/sessions/{place.session}/events?after=0"
@@ -197,12 +199,12 @@ async def watch_meerkats_rest(world: World, place: Place, door: Door, is_on: asy
 
 
 @asynccontextmanager
-async def over_rest(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_rest(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive by our own operations."""
-    yield RestDriver(await client(world), place), await world.door()
+    yield RestDriver(await client(world), place), await world.api()
 
 
 @asynccontextmanager
-async def over_meerkats_rest(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_meerkats_rest(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive by the operations of Meerkat."""
-    yield MeerkatDriver(await client(world), place), await world.door()
+    yield MeerkatDriver(await client(world), place), await world.api()

@@ -11,10 +11,10 @@ import aiohttp
 import msgspec
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Cancel, Delta, Prompt, Record, Resume
+from bridle.core.session_api import SessionApi
 from tests.conformance import meerkat
 from tests.conformance.meerkat import MeerkatReducer
 from tests.conformance.scenario import Move, Scenario
@@ -272,7 +272,7 @@ async def _beside(work: Any) -> AsyncIterator[None]:
 
 async def _client(world: World, name: str, connect: Callable[[World], Any]) -> RpcClient:
     if name not in world.kept:
-        await world.door()
+        await world.api()
         world.kept[name] = await world.keep(connect(world))
     client: RpcClient = world.kept[name]
     return client
@@ -282,28 +282,28 @@ async def _client(world: World, name: str, connect: Callable[[World], Any]) -> R
 
 
 @asynccontextmanager
-async def over_stdio(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_stdio(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive `bridle rpc` in Meerkat's words."""
     client = await _client(world, "rpc", _over_stdio)
-    yield MeerkatRpcDriver(client, place), await world.door()
+    yield MeerkatRpcDriver(client, place), await world.api()
 
 
 @asynccontextmanager
-async def over_socket(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_socket(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive the daemon over its socket for JSON-RPC."""
     client = await _client(world, "rpc socket", _over_socket)
-    yield RpcDriver(client, place), await world.door()
+    yield RpcDriver(client, place), await world.api()
 
 
 @asynccontextmanager
-async def over_websocket(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_websocket(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive the daemon over a WebSocket, one for each play: between plays nothing would answer its pings."""
-    door = await world.door()
+    api = await world.api()
     async with _over_websocket(world) as client:
-        yield RpcDriver(client, place), door
+        yield RpcDriver(client, place), api
 
 
-async def watch_rpc(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_rpc(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
     """Watch a session from its beginning, over a connection of its own."""
     watched = Watched()
     async with _over_socket(world) as client:

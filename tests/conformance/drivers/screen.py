@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 from bridle.config.settings import load_settings
-from bridle.core.door import Door
 from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.tui.app import BridleApp
 from bridle.surfaces.tui.panels.card import Card
 from bridle.surfaces.tui.reaching import open_sessions
@@ -228,7 +228,7 @@ async def opened(world: World) -> AsyncIterator[Tui]:
         yield tui
 
 
-async def watch_screen(world: World, place: Place, door: Door, is_on: asyncio.Event) -> list[Seen]:
+async def watch_screen(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
     """Watch a session on a screen of its own."""
     async with opened(world) as tui:
         driver = ScreenDriver(tui, place)
@@ -238,8 +238,8 @@ async def watch_screen(world: World, place: Place, door: Door, is_on: asyncio.Ev
 
 
 @asynccontextmanager
-async def on_screen(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def on_screen(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive the interface."""
-    door = await world.door()
+    api = await world.api()
     async with opened(world) as tui:
-        yield ScreenDriver(tui, place), door
+        yield ScreenDriver(tui, place), api

@@ -11,9 +11,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitRequestParams, ElicitResult, ErrorData
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
+from bridle.core.session_api import SessionApi
 from tests.conformance.scenario import Move, Scenario
 from tests.conformance.seen import Seen, asked, ended, said
 from tests.conformance.world import Driver, Place, World
@@ -170,24 +170,24 @@ async def _by_http(world: World, desk: Desk) -> AsyncIterator[Client]:
             yield client
 
 
-async def _driver(world: World, place: Place, name: str, connect: Any) -> tuple[Driver, Door]:
-    door = await world.door()
+async def _driver(world: World, place: Place, name: str, connect: Any) -> tuple[Driver, SessionApi]:
+    api = await world.api()
     if name not in world.kept:
         desk = Desk(is_attended=not place.scenario.is_unattended)
         world.kept[name] = desk, await world.keep(connect(world, desk))
     desk, client = world.kept[name]
     desk.driver = McpDriver(client, place)
-    return desk.driver, door
+    return desk.driver, api
 
 
 @asynccontextmanager
-async def over_mcp(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_mcp(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive by a client that has one server for all plays; where nobody is there it fails to ask."""
     yield await _driver(world, place, "mcp", _by_stdio)
 
 
 @asynccontextmanager
-async def over_mcp_http(world: World, place: Place) -> AsyncIterator[tuple[Driver, Door]]:
+async def over_mcp_http(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
     """Drive by a client of the newest protocol, over HTTP; where nobody is there it says so beforehand."""
     name = "mcp http, alone" if place.scenario.is_unattended else "mcp http"
     yield await _driver(world, place, name, _by_http)

@@ -134,7 +134,7 @@ def run_body(data: bytes) -> None:
 
 
 class _Closed:
-    """A door that refuses everything in a documented way."""
+    """A session API that refuses everything in a documented way."""
 
     def __getattr__(self, name: str) -> Any:
         async def refuse(*args: Any, **kwargs: Any) -> Any:
@@ -164,8 +164,8 @@ def run_grpc(data: bytes) -> None:
             await asyncio.sleep(0)
 
     async def go() -> None:
-        door: Any = _Closed()
-        starts = Starts(door, cwd="/", approvals="each", render_skill=None)
+        api: Any = _Closed()
+        starts = Starts(api, cwd="/", approvals="each", render_skill=None)
         context: Any = Context()
         async with asyncio.timeout(60):
             await RunStream(starts, context).serve(all_of_them())

@@ -177,8 +177,8 @@ def run_acp(data: bytes) -> None:
         assert msgspec.json.decode(line)["jsonrpc"] == "2.0"
 
 
-class _NoDoor:
-    """A door behind which nothing is: every ask fails in a documented way."""
+class _NoApi:
+    """A session API with nothing behind it: every ask fails in a documented way."""
 
     def __getattr__(self, name: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
@@ -196,8 +196,8 @@ def run_remote(data: bytes) -> None:
         reader.feed_data(data)
         reader.feed_eof()
         writer = SimpleNamespace(write=sent.append, drain=lambda: asyncio.sleep(0))
-        door: Any = _NoDoor()
-        await _Connection(door, None, RemoteLines(reader), writer).serve()  # type: ignore[arg-type]
+        api: Any = _NoApi()
+        await _Connection(api, None, RemoteLines(reader), writer).serve()  # type: ignore[arg-type]
 
     asyncio.run(asyncio.wait_for(go(), 60))
     for line in b"".join(sent).splitlines():

@@ -21,7 +21,7 @@ from acp.schema import (
     ToolCallUpdate,
 )
 
-from bridle.core.door import Door
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.acp.serving import serve_editor
 from bridle.surfaces.folder import Folders
 from tests.patience import PATIENCE_S
@@ -113,11 +113,11 @@ async def wires() -> tuple[
 
 @asynccontextmanager
 async def editing(
-    door: Door, cwd: Path, environ: Mapping[str, str], capabilities: ClientCapabilities | None = None
+    api: SessionApi, cwd: Path, environ: Mapping[str, str], capabilities: ClientCapabilities | None = None
 ) -> AsyncIterator[tuple[ClientSideConnection, Editor]]:
     """Connect an editor to an agent of its own, greeted already."""
     (reader, writer), (own_reader, own_writer) = await wires()
-    serving = asyncio.create_task(serve_editor(door, Folders(environ, str(cwd)), own_reader, own_writer))
+    serving = asyncio.create_task(serve_editor(api, Folders(environ, str(cwd)), own_reader, own_writer))
     editor = Editor()
     connection = connect_to_agent(
         editor,  # type: ignore[arg-type]

@@ -17,12 +17,14 @@ from bridle.core.messages import ToolCall, Usage, user_message
 from bridle.core.protocol import (
     ApprovalRequested,
     Decide,
+    Delete,
     Prompt,
     PromptQueued,
     RunEnded,
     RunOptions,
     RunStarted,
 )
+from bridle.core.queries import ListSessions, Records
 from bridle.tools.meta import meta_tools
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
@@ -46,7 +48,7 @@ class Desk:
 
     async def events(self) -> list[Any]:
         """Return what is stored of the session."""
-        return [record.event for record in await self.stage.service.records(SessionId(self.session))]
+        return [record.event for record in await self.stage.service.ask(Records(SessionId(self.session)))]
 
     async def end(self) -> RunEnded:
         """Return how the last run ended."""
@@ -257,7 +259,7 @@ async def test_a_prompt_behind_a_run_that_was_stopped_is_answered(tmp_path: Path
 async def test_a_session_that_is_deleted_elsewhere_is_not_waited_for(tmp_path: Path, env: Env):
     async with sitting(Stage(Play(says("one"))), tmp_path, env) as desk:
         await desk.prompt("first")
-        await desk.stage.service.delete(SessionId(desk.session))
+        await desk.stage.service.submit(SessionId(desk.session), Delete())
         async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(RequestError, match="no session"):
                 await desk.prompt("second")
@@ -497,7 +499,7 @@ async def test_a_session_is_begun_with_what_makes_sense(
             await agent._conn.send_request("session/new", params)
 
         assert (caught.value.code, caught.value.data["code"]) == (code, name)
-        assert [one.id for one in await stage.service.list()] == ["play"]
+        assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
 
 
 @pytest.mark.parametrize(
@@ -559,7 +561,7 @@ async def test_an_editor_that_goes_away_leaves_nothing(tmp_path: Path, env: Env)
 
         session = SessionId(new.session_id)
         assert [one.watchers for one in stage.service.live() if one.id == session] == [0]
-        records = await stage.service.records(session)
+        records = await stage.service.ask(Records(session))
         run = next(one.event for one in records if isinstance(one.event, RunStarted))
         ended = await stage.service.wait(session, run.run_id)
         assert (ended.outcome, ended.reason) == ("cancelled", "the editor went away")

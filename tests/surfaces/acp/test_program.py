@@ -12,9 +12,10 @@ import pytest
 from acp import resource_link_block, spawn_agent_process, text_block
 from acp.client.connection import ClientSideConnection
 
-from bridle.core.door import Door
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Record, RunStarted
+from bridle.core.session_api import SessionApi
+from bridle.surfaces.session_calls import wait_for_run
 from tests.mcp.players import CAST
 from tests.surfaces.acp.editor import Editor
 from tests.surfaces.command import PROGRAM, Bridle
@@ -128,20 +129,20 @@ async def test_a_run_of_the_daemon_outlives_the_editor(bridle: Bridle):
             session = SessionId(new.session_id)
             prompting = agent.prompt(session_id=session, prompt=[text_block("go")])
             running = asyncio.create_task(prompting)
-            async with daemon.reached() as door:
-                run = await _begun(door, session)
+            async with daemon.reached() as api:
+                run = await _begun(api, session)
         with pytest.raises(ConnectionError):
             await running
-        async with daemon.reached() as door:
-            ended = await door.wait(session, run)
+        async with daemon.reached() as api:
+            ended = await wait_for_run(api, session, run)
 
         assert (ended.outcome, ended.text) == ("completed", "Slow")
     finally:
         daemon.kill()
 
 
-async def _begun(door: Door, session: SessionId) -> RunId:
-    async for item in door.watch(session):
+async def _begun(api: SessionApi, session: SessionId) -> RunId:
+    async for item in api.watch(session):
         if isinstance(item, Record) and isinstance(item.event, RunStarted):
             return item.event.run_id
     raise AssertionError("the watch ended")

@@ -9,8 +9,10 @@ import pytest
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, RunStarted
+from bridle.core.queries import ListSessions, Records
 from bridle.surfaces.acp.serving import serve_editor
 from bridle.surfaces.folder import Folders
+from bridle.surfaces.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.acp.editor import wires
@@ -43,7 +45,7 @@ async def test_an_editor_that_hangs_up_leaves_nothing(
     play = Play(says("", call("c1", "write", "x")), says("Done."), says("More."), says("Last."))
     tool = SmallTool("write", lambda on: on, access="write")
     async with Stage(play, tools=[tool], cwd=str(tmp_path)) as stage:
-        await stage.service.read(stage.session)
+        await read_session(stage.service, stage.session)
         before = asyncio.all_tasks()
         (reader, writer), (own_reader, own_writer) = await wires()
         folders = Folders(env, str(tmp_path))
@@ -69,9 +71,9 @@ async def _answered(reader: asyncio.StreamReader, key: int) -> None:
 
 async def _at_rest(stage: Stage) -> None:
     """Wait for the end of every run that has begun."""
-    for summary in await stage.service.list():
+    for summary in await stage.service.ask(ListSessions()):
         session = SessionId(summary.id)
-        events = [record.event for record in await stage.service.records(session)]
+        events = [record.event for record in await stage.service.ask(Records(session))]
         ended = {event.run_id for event in events if isinstance(event, RunEnded)}
         for event in events:
             if isinstance(event, RunStarted) and event.run_id not in ended:

@@ -49,6 +49,7 @@ from bridle.core.protocol import (
     Totals,
     TurnStarted,
 )
+from bridle.core.queries import Records
 from bridle.core.revision import FileChange, FileState
 from bridle.core.session import fold
 from bridle.surfaces.board.loading import older_items, open_board
@@ -264,7 +265,7 @@ def _priced(totals: Totals) -> Totals:
 @given(sessions(), st.data())
 async def test_a_board_that_was_open_is_like_one_that_is_opened(events: list[Event], data: st.DataObject):
     stage = await stage_of(events)
-    records = await stage.service.records(S)
+    records = await stage.service.ask(Records(S))
     at = data.draw(st.integers(1, len(records)))
 
     screen = await follow(stage, at, records, fragments=True)
@@ -280,7 +281,7 @@ async def test_it_does_not_matter_when_a_board_was_opened(fragments: bool):
     add_run(log, 0, range(len(TURNS)), 17)
     log.add(*BESIDE)
     stage = await stage_of(log.events)
-    records = await stage.service.records(S)
+    records = await stage.service.ask(Records(S))
 
     opened = await open_board(stage.service, S)
 
@@ -294,7 +295,7 @@ async def test_what_is_used_is_counted_as_the_session_counts_it():
     log = Log()
     add_run(log, 0, range(len(TURNS)), 17)
     stage = await stage_of(log.events)
-    records = await stage.service.records(S)
+    records = await stage.service.ask(Records(S))
 
     for at in range(1, len(records)):
         board = await open_board(stage.service, S, at)
@@ -324,7 +325,7 @@ def plain(item: Item) -> Item:
 
 async def test_every_kind_of_event_can_be_shown():
     stage = await stage_of(SAMPLES)
-    records = await stage.service.records(S)
+    records = await stage.service.ask(Records(S))
 
     screen = await follow(stage, 1, records, fragments=True)
 

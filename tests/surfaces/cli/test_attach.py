@@ -10,6 +10,7 @@ import pytest
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Cancel, Record, RunEnded, ToolStarted
+from bridle.core.queries import ListSessions, Records
 from bridle.surfaces.remote.client import RemoteService
 from tests.patience import PATIENCE_S
 from tests.surfaces.command import Bridle, Done, steady
@@ -28,7 +29,7 @@ def daemon(bridle: Bridle) -> Iterator[DaemonProcess]:
 
 async def begun(client: RemoteService) -> SessionId:
     """Wait for the first session."""
-    while not (sessions := await client.list()):  # noqa: ASYNC110  another process begins it
+    while not (sessions := await client.ask(ListSessions())):  # noqa: ASYNC110  another process begins it
         await asyncio.sleep(0.01)
     return sessions[0].id
 
@@ -66,7 +67,7 @@ async def test_the_first_window_is_killed_and_the_second_answers(daemon: DaemonP
                 second.expect("All done.")
                 code = second.finish()
         run = await ended(client, session)
-        events = [record.event for record in await client.records(session)]
+        events = [record.event for record in await client.ask(Records(session))]
 
     assert (code, run.outcome, run.text) == (0, "completed", "All done.")
     assert (bridle.project / "a.txt").read_text() == "a\n"

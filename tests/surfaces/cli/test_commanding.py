@@ -17,7 +17,9 @@ from bridle.core.protocol import (
     RunOptions,
     ToolFinished,
 )
+from bridle.core.queries import Records
 from bridle.surfaces.remote.client import RemoteService
+from bridle.surfaces.session_calls import wait_for_run
 from tests.surfaces.command import Bridle, Done
 from tests.surfaces.daemon.process import DaemonProcess
 
@@ -37,10 +39,10 @@ class Waiting:
         self._run = run
 
     async def ended(self) -> RunEnded:
-        return await self.client.wait(self.session, self._run)
+        return await wait_for_run(self.client, self.session, self._run)
 
     async def events(self, kind: type[T]) -> list[T]:
-        records = await self.client.records(self.session)
+        records = await self.client.ask(Records(self.session))
         return [record.event for record in records if isinstance(record.event, kind)]
 
 

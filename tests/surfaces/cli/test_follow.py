@@ -7,11 +7,12 @@ from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Decide, Prompt
+from bridle.core.queries import IsRunning, Records
 from bridle.core.servers import ToolOffer
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approve import Approver
 from bridle.surfaces.cli.follow import Follower
 from bridle.surfaces.live import TextView
@@ -42,9 +43,9 @@ def hall(folder: Path) -> Hall:
     return Hall(Stage(Play(says("", call("a", "change")), says("done")), tools=[change]), folder)
 
 
-def follower(door: Door, session: SessionId, approver: Approver) -> Follower:
+def follower(api: SessionApi, session: SessionId, approver: Approver) -> Follower:
     console = Console(Screen(StringIO(), {}), Screen(StringIO(), {}), {})
-    return Follower(door, session, TextView(console, answer="streamed", chatty=True, verbose=False), approver)
+    return Follower(api, session, TextView(console, answer="streamed", chatty=True, verbose=False), approver)
 
 
 async def test_a_terminal_that_closes_answers_nothing_for_a_run_that_goes_on(tmp_path: Path):
@@ -56,7 +57,7 @@ async def test_a_terminal_that_closes_answers_nothing_for_a_run_that_goes_on(tmp
         )
         await approver.has_asked.wait()
         for _ in range(10):  # what the follower says comes before this
-            await client.is_running(session)
+            await client.ask(IsRunning(session))
         states = [one.state for one in opened.stage.service.live()]
         running.cancel()
         with suppress(asyncio.CancelledError):
@@ -103,7 +104,7 @@ async def test_who_leaves_while_a_run_is_being_started_has_called_it_off(tmp_pat
         approver.close()
         await client.aclose()
         lenders.may_start.set()
-        events = [record.event for record in await service.records(session)]
+        events = [record.event for record in await service.ask(Records(session))]
 
     assert running.cancelled()
     assert [type(event).__name__ for event in events] == ["SessionCreated"]

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
+from bridle.core.queries import IsRunning, ListSessions
 from tests.surfaces.daemon.process import DaemonProcess
 from tests.surfaces.grpc.client import Run, Told, make, messages
 
@@ -250,6 +251,6 @@ async def test_a_run_goes_on_after_kill_9_of_the_daemon(wire: Wire):
     wire.daemon.kill()
     await wire.daemon.start()
     async with wire.daemon.reached() as client:
-        [summary] = await client.list()
+        [summary] = await client.ask(ListSessions())
         assert (summary.id, summary.unfinished) == ("cut-off", True)
-        assert not await client.is_running(summary.id)
+        assert not await client.ask(IsRunning(summary.id))

@@ -16,6 +16,7 @@ from bridle.config.settings import load_settings
 from bridle.core.errors import ConfigError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt
+from bridle.core.queries import Records
 from bridle.surfaces.daemon.binding import listening_at
 from bridle.surfaces.daemon.http_side import HttpSide
 from bridle.surfaces.daemon.place import Place
@@ -81,7 +82,7 @@ async def test_a_session_of_one_client_is_seen_by_the_others_and_ends_with_the_d
     seen = ""
     async with web.daemon.reached() as client:
         session = ran.json()["session_id"]
-        records = await client.records(session)
+        records = await client.ask(Records(session))
         async with web.http.stream(
             "GET", f"/sessions/{session}/stream", params={"after": len(records)}
         ) as stream:

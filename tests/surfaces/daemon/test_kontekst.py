@@ -26,8 +26,10 @@ from bridle.core.protocol import (
     Resume,
     RunOptions,
 )
+from bridle.core.queries import Records
 from bridle.surfaces.daemon.kontekst import beside_kontekst, take_over
 from bridle.surfaces.remote.client import RemoteService
+from bridle.surfaces.session_calls import wait_for_run
 from tests.stores.test_kontekst_import import ID, READ, WRITTEN
 from tests.surfaces.daemon.process import DaemonProcess
 from tests.surfaces.daemon.test_process import WRITE, finished, script, seen
@@ -74,7 +76,7 @@ async def test_a_session_goes_on_and_kontekst_can_read_it(beside: DaemonProcess,
     await beside.start()
 
     async with beside.reached() as client:
-        records = await client.records(ID)
+        records = await client.ask(Records(ID))
         outcome = await finished(
             client, ID, Prompt(user_message("go on"), RunOptions(model=model, agent="default"))
         )
@@ -110,7 +112,7 @@ async def test_a_run_that_was_killed_goes_on_and_no_line_is_lost_or_doubled(
         assert receipt.run_id is not None
         await asked_again(client, receipt.seq)
         await client.submit(ID, Decide(asked.call_id, "deny", "not now"))
-        await client.wait(ID, receipt.run_id, receipt.seq)
+        await wait_for_run(client, ID, receipt.run_id, receipt.seq)
 
     assert before[-2:] == ["write", "I write"]
     assert contents(data)[: len(before) + 1] == [*before, "denied: not now"]

@@ -10,7 +10,9 @@ import pytest
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunEnded, RunOptions, TextDelta
+from bridle.core.queries import Records
 from bridle.surfaces.remote.client import RemoteService
+from bridle.surfaces.session_calls import wait_for_run
 from tests.providers.llama.conftest import llama_server, weights
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 
@@ -54,7 +56,7 @@ def servers(daemon: DaemonProcess) -> set[int]:
 async def answer(client: RemoteService, session: SessionId, text: str) -> RunEnded:
     receipt = await client.submit(session, Prompt(user_message(text), RunOptions()))
     assert receipt.run_id is not None
-    return await client.wait(session, receipt.run_id, receipt.seq)
+    return await wait_for_run(client, session, receipt.run_id, receipt.seq)
 
 
 async def first_word(client: RemoteService, session: SessionId) -> None:
@@ -84,10 +86,10 @@ async def test_a_real_server_starts_answers_crashes_recovers_and_is_not_left_beh
         # in the middle of an answer: the turn is asked again, of a new server
         await first_word(client, told)
         os.kill(first, signal.SIGKILL)
-        records = await client.records(told)
+        records = await client.ask(Records(told))
         run_id = next(record.event.run_id for record in records if hasattr(record.event, "run_id"))
         async with asyncio.timeout(60):
-            ended = await client.wait(told, run_id)
+            ended = await wait_for_run(client, told, run_id)
         [second] = servers(daemon)
         assert (ended.outcome, bool(ended.text), second != first) == ("completed", True, True)
 

@@ -29,8 +29,10 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.queries import IsRunning, ListSessions, Records
 from bridle.surfaces.daemon import starting
 from bridle.surfaces.remote.client import RemoteService, connect, say_hello
+from bridle.surfaces.session_calls import read_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until, until_gone
 
@@ -66,7 +68,7 @@ async def seen(client: RemoteService, session: SessionId, kind: type[Event]) -> 
 async def finished(client: RemoteService, session: SessionId, command: Prompt | Resume) -> tuple[str, str]:
     receipt = await client.submit(session, command)
     assert receipt.run_id is not None
-    ended = await client.wait(session, receipt.run_id, receipt.seq)
+    ended = await wait_for_run(client, session, receipt.run_id, receipt.seq)
     return ended.outcome, ended.text or ended.reason
 
 
@@ -97,10 +99,10 @@ async def test_a_run_that_ends_in_time_is_ended(daemon: DaemonProcess, project: 
         await client.shutdown()
         with pytest.raises(ConnectionRefusedError):
             await connect(str(daemon.place.socket), client.daemon.version)
-        assert (await client.wait(session, receipt.run_id, receipt.seq)).outcome == "completed"
+        assert (await wait_for_run(client, session, receipt.run_id, receipt.seq)).outcome == "completed"
         await client.until_gone()
         with pytest.raises(DaemonGone, match="the daemon has ended"):
-            await client.list()
+            await client.ask(ListSessions())
     assert daemon.wait() == 0
 
 
@@ -121,10 +123,10 @@ async def test_a_run_that_does_not_end_in_time_is_put_aside_and_nothing_is_done_
 
     await daemon.start()
     async with daemon.reached() as client:
-        assert (await client.read(session)).run is not None
-        assert not await client.is_running(session)
+        assert (await read_session(client, session)).run is not None
+        assert not await client.ask(IsRunning(session))
         assert await finished(client, session, Resume()) == ("completed", "done")
-        events = [record.event for record in await client.records(session)]
+        events = [record.event for record in await client.ask(Records(session))]
     assert daemon.ask_to_end() == 0
 
     assert (project / "log.txt").read_text() == "once\n"
@@ -182,7 +184,7 @@ async def test_a_question_that_is_open_is_asked_again(daemon: DaemonProcess, pro
 
     await daemon.start()
     async with daemon.reached() as client:
-        last = (await client.records(session))[-1].seq
+        last = (await client.ask(Records(session)))[-1].seq
         receipt = await client.submit(session, Resume())
         assert receipt.run_id is not None
         async for item in client.watch(session, last):
@@ -191,7 +193,7 @@ async def test_a_question_that_is_open_is_asked_again(daemon: DaemonProcess, pro
                 break
         assert not (project / "a.txt").exists()
         await client.submit(session, Decide(again.call_id, "once"))
-        ended = await client.wait(session, receipt.run_id, last)
+        ended = await wait_for_run(client, session, receipt.run_id, last)
 
     assert isinstance(first, ApprovalRequested)
     assert (again.call_id, again.args) == (first.call_id, first.args)
@@ -224,7 +226,7 @@ async def test_an_idle_session_is_put_away_and_comes_back_with_its_variables(
             "completed",
             "read",
         )
-        events = [record.event for record in await client.records(session)]
+        events = [record.event for record in await client.ask(Records(session))]
 
     assert kernels
     assert [event.result.output for event in events if isinstance(event, ToolFinished)] == [
@@ -317,12 +319,12 @@ async def test_a_full_disk_is_an_error_and_loses_nothing(
         session = await client.create(cwd=str(project))
         prompt = Prompt(user_message("hi"), RunOptions(model=model))
         assert await finished(client, session, prompt) == ("completed", "one")
-        kept = await client.records(session)
+        kept = await client.ask(Records(session))
         sizes = [path.stat().st_size for path in daemon.place.home.glob("bridle.db*")]
         none = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (max(sizes), resource.RLIM_INFINITY))
         with pytest.raises(StoreError, match=r"bridle\.db: disk I/O error"):
             await _fill(client)
-        assert (await client.records(session))[: len(kept)] == kept
+        assert (await client.ask(Records(session)))[: len(kept)] == kept
         assert (await client.status()).pid == daemon.pid
 
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, none)
@@ -368,6 +370,6 @@ async def test_an_answer_to_a_call_that_nobody_asks_about_does_nothing(
         await client.submit(session, Decide(CallId("nobody"), "once"))
         assert not (project / "a.txt").exists()
         await client.submit(session, Decide(asked.call_id, "once"))
-        ended = await client.wait(session, receipt.run_id)
+        ended = await wait_for_run(client, session, receipt.run_id)
 
     assert (ended.outcome, ended.text) == ("completed", "done")

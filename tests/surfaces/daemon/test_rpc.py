@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bridle.core.ids import SessionId
+from bridle.surfaces.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.surfaces.daemon.process import DaemonProcess
 
@@ -42,7 +43,7 @@ async def test_sessions_are_run_over_a_socket_of_the_users_own(daemon: DaemonPro
     [listed] = await ask(path, "session/list")
     *_, elsewhere = await ask(path, "session/create", prompt="hi", model=f"scripted/{script}")
     async with daemon.reached() as client:
-        homeless = await client.read(SessionId(elsewhere["result"]["session_id"]))
+        homeless = await read_session(client, SessionId(elsewhere["result"]["session_id"]))
     mode = stat.S_IMODE(path.stat().st_mode)
 
     assert (answer["result"]["text"], events[-1]["params"]["event"]["type"]) == ("Hello.", "run_completed")

@@ -21,7 +21,9 @@ from bridle.core.protocol import (
     RunOptions,
     ToolFinished,
 )
+from bridle.core.queries import Records, ServerPrompts, Servers
 from bridle.surfaces.remote.client import RemoteService
+from bridle.surfaces.session_calls import wait_for_run
 from tests.node_servers import PACKAGES, node, script
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 
@@ -70,9 +72,9 @@ async def play(
     path.write_text(json.dumps({"replies": replies}))
     receipt = await client.submit(session, Prompt(user_message("go"), RunOptions(model=f"scripted/{path}")))
     assert receipt.run_id is not None
-    ended = await client.wait(session, receipt.run_id, receipt.seq)
+    ended = await wait_for_run(client, session, receipt.run_id, receipt.seq)
     assert ended.outcome == "completed", ended.reason
-    records = await client.records(session)
+    records = await client.ask(Records(session))
     return [one.event.result.output for one in records if isinstance(one.event, ToolFinished)]
 
 
@@ -105,7 +107,7 @@ async def test_nothing_is_left_of_any_server_when_the_daemon_is_killed(
     async with daemon.reached() as client:
         session = await client.create(cwd=str(project))
         echoed, problems = await play(client, session, tmp_path, ECHO, LOOK, DONE)
-        views = {(view.kind, view.name): view.state for view in await client.servers(str(project))}
+        views = {(view.kind, view.name): view.state for view in await client.ask(Servers(str(project)))}
     assert echoed == "Echo: hello"
     assert "error a.py:1:14" in problems
     assert views[("mcp", "all")] == views[("mcp", "clock")] == views[("lsp", "basedpyright")] == "ready"
@@ -128,9 +130,9 @@ async def test_sessions_of_a_folder_share_their_servers(daemon: DaemonProcess, p
         third = await client.create(cwd=str(other))
         for session in (first, second, third):
             assert await play(client, session, tmp_path, ECHO, DONE) == ["Echo: hello"]
-        pids = {view.name: view.pid for view in await client.servers(str(project))}
-        elsewhere = {view.name: view.pid for view in await client.servers(str(other))}
-        prompts = [prompt.name for prompt in await client.server_prompts(str(project))]
+        pids = {view.name: view.pid for view in await client.ask(Servers(str(project)))}
+        elsewhere = {view.name: view.pid for view in await client.ask(Servers(str(other)))}
+        prompts = [prompt.name for prompt in await client.ask(ServerPrompts(str(project)))]
     assert pids["all"]
     assert pids["all"] != elsewhere["all"]
     assert pids["clock"] == elsewhere["clock"] != 0
@@ -208,9 +210,11 @@ async def test_an_edit_that_breaks_a_type_shows_exactly_the_new_error(
         options = RunOptions(model=f"scripted/{path}", mode="accept-edits")
         receipt = await client.submit(session, Prompt(user_message("go"), options))
         assert receipt.run_id is not None
-        ended = await client.wait(session, receipt.run_id, receipt.seq)
+        ended = await wait_for_run(client, session, receipt.run_id, receipt.seq)
         results = [
-            one.event.result for one in await client.records(session) if isinstance(one.event, ToolFinished)
+            one.event.result
+            for one in await client.ask(Records(session))
+            if isinstance(one.event, ToolFinished)
         ]
     assert ended.outcome == "completed"
     [news] = results[1].output.split("\n\n")[1:]
@@ -239,9 +243,9 @@ async def test_a_symbol_is_renamed_in_three_files_with_one_approval_and_one_rewi
         assert receipt.run_id is not None
         asked = await seen(client, session, ApprovalRequested)
         await client.submit(session, Decide(asked.call_id, "once"))
-        ended = await client.wait(session, receipt.run_id, receipt.seq)
+        ended = await wait_for_run(client, session, receipt.run_id, receipt.seq)
         assert ended.outcome == "completed"
-        log = [one.event for one in await client.records(session)]
+        log = [one.event for one in await client.ask(Records(session))]
         [finished] = [event for event in log if isinstance(event, ToolFinished)]
         assert not finished.result.is_error, finished.result.output
         renamed = {name: text.replace(code.symbol, "sum_up") for name, text in code.files.items()}

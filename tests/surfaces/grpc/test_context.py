@@ -8,7 +8,9 @@ from bridle.core.compaction import CompactionPolicy
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
 from bridle.core.protocol import MessageAdded, ModelReplied, Rewind, SessionCreated
+from bridle.core.queries import Records
 from bridle.surfaces.grpc.context import FIRST_TAIL
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.grpc.client import Run, serving
 
@@ -37,7 +39,7 @@ def rows(window: dict[str, Any], source: str) -> list[tuple[str, int]]:
 
 async def stored(stage: Stage, session: str = "play") -> list[tuple[str, int]]:
     """Return roles and tokens of the session's messages."""
-    folded = await stage.service.read(SessionId(session))
+    folded = await read_session(stage.service, SessionId(session))
     return [(item.message.role, item.tokens) for item in folded.messages]
 
 
@@ -52,7 +54,7 @@ async def test_history_and_memory_are_counted_after_each_reply():
         await second.start("Say two.", session_id="play")
         with_call, last = await windows(second)
         messages = await stored(stage)
-        replies = [record.event for record in await stage.service.records(stage.session)]
+        replies = [record.event for record in await stage.service.ask(Records(stage.session))]
 
     usage = [event.context for event in replies if isinstance(event, ModelReplied)]
     assert rows(alone, "memory") == messages[:2]
@@ -125,7 +127,7 @@ async def test_what_was_rewound_is_not_listed():
             await windows(run)
             if words == "1":
                 first = await stored(stage)
-                end = (await stage.service.records(stage.session))[-1].seq
+                end = (await stage.service.ask(Records(stage.session)))[-1].seq
         await stage.service.submit(stage.session, Rewind(end, "conversation"))
         run = served.run()
         await run.start("three", session_id="play")

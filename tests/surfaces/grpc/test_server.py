@@ -20,6 +20,7 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, RunEnded, TextDelta
 from bridle.surfaces.grpc import serve_grpc
 from bridle.surfaces.grpc.server import MAX_COMMAND_BYTES
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.grpc.client import Daemon, Run, make, serving
 
@@ -246,7 +247,7 @@ async def test_two_hundred_streams_at_once():
         serving(stage.service) as served,
     ):
         all_told = await asyncio.gather(*(one(served.run(), number) for number in range(200)))
-        ends = [(await stage.service.read(SessionId(f"s{number}"))).last for number in range(200)]
+        ends = [(await read_session(stage.service, SessionId(f"s{number}"))).last for number in range(200)]
 
     kinds = [kind for kind, _ in all_told[0]]
     assert [[kind for kind, _ in told] for told in all_told] == [kinds] * 200

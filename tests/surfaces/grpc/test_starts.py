@@ -10,6 +10,8 @@ import pytest
 from bridle.core.errors import ConfigError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunStarted
+from bridle.core.queries import ListSessions, Records
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import Cast, Play, Stage, says
 from tests.surfaces.grpc.client import serving, with_agents
 from tests.surfaces.grpc.words import (
@@ -59,7 +61,7 @@ async def test_a_start_that_fails_says_why_and_the_next_one_works(start: dict[st
             run = served.run()
             await run.start("hello", **start)
             first = await run.next()
-            before = await service.list()
+            before = await service.ask(ListSessions())
             await run.start("hello", agent_name="coder")
             told = await run.until("completed", "failed")
         await service.aclose()
@@ -83,7 +85,7 @@ async def test_a_known_session_goes_on_with_another_agent_in_another_folder(tmp_
             run = served.run()
             await run.start("hello", session_id="play", agent_name="coder", working_dir=str(tmp_path))
             told = await run.until("completed")
-        records = await service.records(stage.session)
+        records = await service.ask(Records(stage.session))
         await service.aclose()
 
     assert told[0][1]["agent_name"] == "coder"
@@ -148,7 +150,7 @@ async def test_a_session_is_made_under_its_name_and_gone_on_with(tmp_path: Any):
             "2", session_id=told[0][1]["session_id"], agent_name="default", working_dir=str(tmp_path)
         )
         again = await second.until("completed")
-        folded = await stage.service.read(SessionId(told[0][1]["session_id"]))
+        folded = await read_session(stage.service, SessionId(told[0][1]["session_id"]))
 
     assert (
         told[0][1]["session_id"] == again[0][1]["session_id"] == "sess_20260102T030405.000000001_0123456789ab"

@@ -4,6 +4,7 @@ from typing import Any
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolResult
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import SmallTool, Stage
 from tests.surfaces.grpc.client import Told
 
@@ -64,5 +65,5 @@ def look(work: Any = lambda on: f"saw {on}") -> SmallTool:
 
 async def results(stage: Stage, session: str) -> list[ToolResult]:
     """Return the results that the session has."""
-    folded = await stage.service.read(SessionId(session))
+    folded = await read_session(stage.service, SessionId(session))
     return [part for item in folded.messages for part in item.message.parts if isinstance(part, ToolResult)]

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client._memory import InMemoryTransport
 from mcp_types import CallToolResult, TextContent
 
-from bridle.core.door import Door
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.mcp_server.runs import Runs
 from bridle.surfaces.mcp_server.server import BridleServer, open_server
@@ -21,14 +21,14 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 
 @asynccontextmanager
 async def serving(
-    door: Door, home: Path, runs: Runs | None = None, *, trusts_caller: bool = True
+    api: SessionApi, home: Path, runs: Runs | None = None, *, trusts_caller: bool = True
 ) -> AsyncIterator[BridleServer]:
-    """Give a server over a door, for a home and a project of its own."""
+    """Give a server over a session API, for a home and a project of its own."""
     project = home.parent / "project"
     project.mkdir(exist_ok=True)
     environ = {"BRIDLE_HOME": str(home), "HOME": str(home.parent)}
     folders = Folders(environ, str(project))
-    async with open_server(door, folders, runs, trusts_caller=trusts_caller) as server:
+    async with open_server(api, folders, runs, trusts_caller=trusts_caller) as server:
         yield server
 
 

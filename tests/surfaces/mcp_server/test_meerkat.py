@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from bridle.core.errors import ProviderError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, ToolFinished
+from bridle.core.queries import ListSessions, Records
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.mcp_server.runs import Runs
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
@@ -34,7 +35,7 @@ async def resume(client: Client, session: str, **arguments: Any) -> Any:
 
 
 async def finished(stage: Stage, session: str) -> list[tuple[str, str, bool]]:
-    events = [record.event for record in await stage.service.records(SessionId(session))]
+    events = [record.event for record in await stage.service.ask(Records(SessionId(session)))]
     found = [event.result for event in events if isinstance(event, ToolFinished)]
     return [(result.call_id, result.output, result.is_error) for result in found]
 
@@ -54,7 +55,7 @@ async def test_a_plain_answer_has_the_shape_that_clients_know(home: Path):
         connected(server) as client,
     ):
         result = await client.call_tool("meerkat_run", {"prompt": "hi", "stream": True, "verbose": True})
-        [session] = [one.id for one in await stage.service.list() if one.id != "play"]
+        [session] = [one.id for one in await stage.service.ask(ListSessions()) if one.id != "play"]
 
         assert json_of(result) == {
             "content": [{"type": "text", "text": "hello"}],
@@ -202,7 +203,7 @@ async def test_a_run_that_fails_is_an_error_with_its_session(home: Path):
     ):
         with pytest.raises(MCPError) as failed:
             await client.call_tool("meerkat_run", {"prompt": "hi"})
-        [session] = [one.id for one in await stage.service.list() if one.id != "play"]
+        [session] = [one.id for one in await stage.service.ask(ListSessions()) if one.id != "play"]
 
         assert failed.value.data == {"code": "PROVIDER_ERROR", "session_id": session}
         assert (failed.value.code, failed.value.message) == (-32603, "the model is away")
@@ -291,7 +292,7 @@ async def test_the_number_of_waiting_runs_is_bounded(home: Path):
             await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS})
 
         assert refused.value.data == {"code": "SESSION_BUSY"}
-        assert len(await stage.service.list()) == 2
+        assert len(await stage.service.ask(ListSessions())) == 2
 
 
 async def test_a_waiting_run_can_be_cancelled(home: Path):

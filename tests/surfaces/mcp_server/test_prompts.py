@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from bridle.core.queries import ListSessions
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.mcp_server.connecting import connected, serving
 
@@ -84,4 +85,4 @@ async def test_a_skill_is_called_by_a_prompt_too(skilled: Path):
         await client.call_tool("bridle_run", {"prompt": "/review src/a.py"})
 
         assert "Review src/a.py." in model.requests[0].messages[0].text
-        assert {one.title for one in await stage.service.list()} == {"", "/review src/a.py"}
+        assert {one.title for one in await stage.service.ask(ListSessions())} == {"", "/review src/a.py"}

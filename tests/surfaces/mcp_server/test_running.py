@@ -16,8 +16,10 @@ from bridle.core.protocol import (
     QueueDropped,
     RunResumed,
 )
+from bridle.core.queries import ListSessions, Records
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.mcp_server.runs import HeldRun
+from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 from tests.surfaces.mcp_server.connecting import ERAS, Era, connected, serving, text_of
 
@@ -31,7 +33,7 @@ def writing() -> Play:
 
 
 async def events_of(stage: Stage, session: str) -> list[Any]:
-    return [record.event for record in await stage.service.records(SessionId(session))]
+    return [record.event for record in await stage.service.ask(Records(SessionId(session)))]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -42,7 +44,7 @@ async def test_a_prompt_is_answered_with_text_and_structure(home: Path, era: Era
         connected(server, era) as client,
     ):
         result = await client.call_tool("bridle_run", {"prompt": "hi"})
-        [listed] = [one for one in await stage.service.list() if one.id != "play"]
+        [listed] = [one for one in await stage.service.ask(ListSessions()) if one.id != "play"]
 
         assert text_of(result) == "hello"
         assert not result.is_error
@@ -96,7 +98,7 @@ async def test_what_makes_no_sense_is_told_and_leaves_nothing(
 
         assert result.is_error
         assert said in text_of(result)
-        assert [one.id for one in await stage.service.list()] == ["play"]
+        assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
 
 
 async def test_an_error_has_a_name_for_programs(home: Path):
@@ -319,7 +321,7 @@ async def test_an_answer_with_a_token_that_nobody_gave_out_finds_no_run(home: Pa
 
         assert result.is_error
         assert "does not wait any more" in text_of(result)
-        assert [one.id for one in await stage.service.list()] == ["play"]
+        assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
 
 
 async def test_a_run_that_asks_between_two_calls_waits_and_can_be_decided_by_others(home: Path):
@@ -415,7 +417,7 @@ async def test_a_cancelled_call_takes_its_prompt_out_of_the_queue_and_leaves_the
         model.go.set()
 
         assert (await stage.service.wait(stage.session, run_id)).outcome == "completed"
-        assert (await stage.service.read(stage.session)).known.queue == ()
+        assert (await read_session(stage.service, stage.session)).known.queue == ()
 
 
 async def test_a_client_that_goes_away_cancels_runs_of_this_process(home: Path):
@@ -428,9 +430,9 @@ async def test_a_client_that_goes_away_cancels_runs_of_this_process(home: Path):
 
 
 class Elsewhere:
-    """A door whose runs go on without this process."""
+    """A session API whose runs go on without this process."""
 
-    outlives_us = True
+    is_remote = True
 
     def __init__(self, stage: Stage) -> None:
         self._service = stage.service
@@ -449,10 +451,10 @@ async def test_a_client_that_goes_away_leaves_its_runs_to_the_daemon(home: Path)
         assert (ended.outcome, ended.text) == ("completed", "hello")
 
 
-async def leave(door: Any, model: Play, home: Path) -> HeldRun:
+async def leave(api: Any, model: Play, home: Path) -> HeldRun:
     """Begin a run, and go away while the model speaks."""
     async with (
-        serving(door, home) as server,
+        serving(api, home) as server,
         anyio.create_task_group() as group,
         connected(server) as client,
     ):

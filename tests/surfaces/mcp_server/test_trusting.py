@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested
+from bridle.core.queries import ListSessions
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.mcp_server.connecting import connected, serving, text_of
 
@@ -48,7 +49,7 @@ async def test_a_caller_cannot_loosen_what_the_user_has_set(home: Path, wanted: 
 
         hint = "(hint: bridle mcp serve --trust-caller lets it)"
         assert [(one.is_error, text_of(one)) for one in (begun, further)] == [(True, f"{said} {hint}")] * 2
-        assert [one.id for one in await stage.service.list()] == ["play"]
+        assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
         assert tool.calls == []
 
 
@@ -134,4 +135,4 @@ async def test_a_caller_of_meerkat_cannot_bring_hooks_which_are_programs(home: P
         with pytest.raises(MCPError, match="hooks: only the user may do that"):
             await client.call_tool("meerkat_run", {"prompt": "hi", "hooks_override": {"entries": [HOOK]}})
 
-        assert [one.id for one in await stage.service.list()] == [SessionId("play")]
+        assert [one.id for one in await stage.service.ask(ListSessions())] == [SessionId("play")]

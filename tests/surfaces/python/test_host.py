@@ -27,11 +27,11 @@ def price(article: str) -> int:
     return 3
 
 
-class FarDoor:
+class FarApi:
     """Borrows tools, which can be refused, and shows what it has."""
 
-    def __init__(self, *, outlives_us: bool = True, refusals: int = 0) -> None:
-        self.outlives_us = outlives_us
+    def __init__(self, *, is_remote: bool = True, refusals: int = 0) -> None:
+        self.is_remote = is_remote
         self.refusals = refusals
         self.lent: list[tuple[str, list[str]]] = []
         self.changed = asyncio.Event()
@@ -39,7 +39,7 @@ class FarDoor:
         self.fault: Exception | None = None
 
     @asynccontextmanager
-    async def lend(self, session: SessionId, dispatcher: Any) -> AsyncIterator[None]:
+    async def provide_tools(self, session: SessionId, dispatcher: Any) -> AsyncIterator[None]:
         if self.refusals:
             self.refusals -= 1
             raise SessionNotFound("not yet")
@@ -57,8 +57,8 @@ class FarDoor:
         self.is_closed = True
 
 
-def host_of(door: FarDoor, *tools: Any) -> Host:
-    return Host(door, {}, tools_of(tools), lambda: ["grep"])  # type: ignore[arg-type]
+def host_of(api: FarApi, *tools: Any) -> Host:
+    return Host(api, {}, tools_of(tools), lambda: ["grep"])  # type: ignore[arg-type]
 
 
 async def opened(host: Host, session: str, *tools: Any) -> Session:
@@ -67,53 +67,53 @@ async def opened(host: Host, session: str, *tools: Any) -> Session:
 
 
 async def test_a_session_that_could_not_be_lent_to_is_lent_to_the_next_time():
-    door = FarDoor(refusals=1)
-    host = host_of(door, stock)
+    api = FarApi(refusals=1)
+    host = host_of(api, stock)
     with pytest.raises(SessionNotFound):
         await opened(host, "s")
     session = await opened(host, "s", price)
 
-    assert door.lent == [(session.id, ["stock", "price"])]
+    assert api.lent == [(session.id, ["stock", "price"])]
 
 
 async def test_an_engine_here_borrows_only_what_is_the_sessions_own():
-    door = FarDoor(outlives_us=False)
-    host = host_of(door, stock)
+    api = FarApi(is_remote=False)
+    host = host_of(api, stock)
     plain, own = await opened(host, "plain"), await opened(host, "own", price)
 
-    assert door.lent == [(own.id, ["price"])]
+    assert api.lent == [(own.id, ["price"])]
     assert await host.tool_names(plain.id) == ["stock", "grep"]
     assert await host.tool_names(own.id) == ["stock", "price", "grep"]
 
 
 async def test_a_session_that_was_forgotten_gives_its_tools_back():
-    door = FarDoor()
-    host = host_of(door, stock)
+    api = FarApi()
+    host = host_of(api, stock)
     for number in range(20):
         await opened(host, f"s{number}", price)
     kept = await opened(host, "kept", price)
     gc.collect()
-    while len(door.lent) > 1:
-        door.changed.clear()
-        await door.changed.wait()
+    while len(api.lent) > 1:
+        api.changed.clear()
+        await api.changed.wait()
 
-    assert door.lent == [(kept.id, ["stock", "price"])]
+    assert api.lent == [(kept.id, ["stock", "price"])]
 
 
 async def test_any_thread_may_collect_a_session():
-    door = FarDoor()
-    held = [await opened(host_of(door), "s", price)]
+    api = FarApi()
+    held = [await opened(host_of(api), "s", price)]
     thread = threading.Thread(target=held.clear)
     thread.start()
     thread.join()
-    await door.changed.wait()
+    await api.changed.wait()
 
-    assert door.lent == []
+    assert api.lent == []
 
 
 async def test_a_session_is_closed_once_whatever_comes_after():
-    door = FarDoor()
-    host = host_of(door)
+    api = FarApi()
+    host = host_of(api)
     first = await opened(host, "s", price)
     await first.aclose()
     second = await opened(host, "s", price)
@@ -122,30 +122,30 @@ async def test_a_session_is_closed_once_whatever_comes_after():
     gc.collect()
     await asyncio.sleep(0)
 
-    assert door.lent == [(second.id, ["price"])]
+    assert api.lent == [(second.id, ["price"])]
 
 
 async def test_closing_takes_everything_back_and_waits_for_it():
-    door = FarDoor()
-    host = host_of(door)
+    api = FarApi()
+    host = host_of(api)
     kept = await opened(host, "a", price)
     await opened(host, "b", price)
     gc.collect()
     await asyncio.sleep(0)
     await host.aclose()
 
-    assert (door.lent, door.is_closed) == ([], True)
+    assert (api.lent, api.is_closed) == ([], True)
     del kept
     gc.collect()
 
 
 async def test_an_end_that_fails_unseen_is_no_error(caplog: pytest.LogCaptureFixture):
-    door = FarDoor()
-    host = host_of(door)
+    api = FarApi()
+    host = host_of(api)
     await opened(host, "s", price)
-    door.fault = SessionError("gone")
+    api.fault = SessionError("gone")
     gc.collect()
-    await door.changed.wait()
+    await api.changed.wait()
     await host.aclose()
     gc.collect()
 
@@ -154,7 +154,7 @@ async def test_an_end_that_fails_unseen_is_no_error(caplog: pytest.LogCaptureFix
 
 def test_a_session_may_outlive_its_loop():
     async def made() -> Session:
-        return await opened(host_of(FarDoor()), "s", price)
+        return await opened(host_of(FarApi()), "s", price)
 
     session = asyncio.run(made())
     del session

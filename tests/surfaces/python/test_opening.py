@@ -10,6 +10,7 @@ import pytest
 
 import bridle
 from bridle.core.protocol import RunStarted
+from bridle.core.queries import PreviewContext, Records
 from bridle.providers import Call, ScriptedProvider
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, says
@@ -109,13 +110,13 @@ async def test_a_provider_may_know_its_models_and_settings_know_better(tmp_path:
     async with opened(Telling(says("hello")), tmp_path) as b:
         session = await b.session()
         assert (await session.run("go")).cost == 20.0
-        assert (await b.door.next_context(session.id)).usage.window == 4_000
-        assert (await b.door.next_context(session.id)).model == "play/a"
+        assert (await b.api.ask(PreviewContext(session.id))).usage.window == 4_000
+        assert (await b.api.ask(PreviewContext(session.id))).model == "play/a"
     settings = {'models."play/a".window_tokens': 9_000}
     async with opened(Telling(says("hello")), tmp_path, settings=settings) as b:
         session = await b.session()
         await session.run("go")
-        assert (await b.door.next_context(session.id)).usage.window == 9_000
+        assert (await b.api.ask(PreviewContext(session.id))).usage.window == 9_000
 
 
 class Closing:
@@ -283,11 +284,17 @@ async def test_the_sessions_of_the_daemon(home: Path, env: dict[str, str], tmp_p
             result = await session.run("go")
             with pytest.raises(bridle.UsageError, match="tool deep needs the engine in its own process"):
                 await b.session("remote", tools=[Deep()])
-        async with daemon.reached() as door:
-            stored = await door.records(bridle.SessionId("remote"))
+        async with daemon.reached() as api:
+            stored = await api.ask(Records(bridle.SessionId("remote")))
     finally:
         daemon.close()
 
     assert result.text.splitlines() == [f"paid 3 by process {os.getpid()}", "looked for remote"]
     assert asked == [("pay", {"amount": 3})]
     assert [event.tool for event in events(stored, bridle.ToolStarted)] == ["pay", "look"]
+
+
+async def test_the_old_name_of_the_session_api_warns():
+    async with bridle.open(ephemeral=True) as b:
+        with pytest.warns(DeprecationWarning, match=r"Bridle\.api"):
+            assert b.door is b.api

@@ -9,6 +9,7 @@ import pytest
 
 import bridle
 from bridle.core.protocol import QueueDropped, RunEnded
+from bridle.surfaces.session_calls import wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, call, says
 from tests.surfaces.python.opened import events, opened
@@ -287,6 +288,6 @@ async def test_leaving_a_run_of_the_past_leaves_the_present_one_alone(tmp_path: 
                 break
         play.go.set()
         assert other.run_id is not None
-        end = await b.door.wait(session.id, other.run_id)
+        end = await wait_for_run(b.api, session.id, other.run_id)
 
     assert end.outcome == "completed"

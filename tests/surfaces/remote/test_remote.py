@@ -24,6 +24,7 @@ from bridle.core.protocol import (
     ApprovalRequested,
     Cancel,
     Decide,
+    Delete,
     Lagged,
     Prompt,
     Record,
@@ -31,6 +32,15 @@ from bridle.core.protocol import (
     RunOptions,
     TextDelta,
     ToolFinished,
+)
+from bridle.core.queries import (
+    Changes,
+    Describe,
+    IsRunning,
+    ListSessions,
+    PlanRewind,
+    PreviewContext,
+    Records,
 )
 from bridle.surfaces.remote.asks import MAX_LINE_BYTES, DaemonStatus
 from bridle.surfaces.remote.client import (
@@ -41,6 +51,7 @@ from bridle.surfaces.remote.client import (
 )
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.surfaces.remote.streams import BACKLOG
+from bridle.surfaces.session_calls import fork_session, read_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.test_loans import Lender
@@ -103,10 +114,10 @@ async def test_a_run_leaves_the_same_records_here_and_there(tmp_path: Path):
         session = await client.create(cwd="/", title="far")
         receipt = await client.submit(session, Prompt(user_message("hi")))
         assert receipt.run_id is not None
-        ended = await client.wait(session, receipt.run_id)
-        there = await client.records(session)
-        here = await hall.stage.service.records(session)
-        folded = await client.read(session)
+        ended = await wait_for_run(client, session, receipt.run_id)
+        there = await client.ask(Records(session))
+        here = await hall.stage.service.ask(Records(session))
+        folded = await read_session(client, session)
 
     assert (ended.outcome, ended.text) == ("completed", "done")
     assert there == here
@@ -125,7 +136,7 @@ async def test_one_client_runs_and_another_watches_and_answers(tmp_path: Path):
                 break
         await first.aclose()  # whoever began it has gone
         await second.submit(session, Decide(CallId("a"), "once"))
-        ended = await second.wait(session, receipt.run_id)
+        ended = await wait_for_run(second, session, receipt.run_id)
 
     assert (ended.outcome, ended.text, ended.tool_calls) == ("completed", "done", 1)
 
@@ -146,7 +157,9 @@ async def test_fragments_come_as_they_are_made(tmp_path: Path):
             if isinstance(item, Record) and isinstance(item.event, RunEnded):
                 break
         await watch.aclose()
-        assert await client.list() != ()  # the unwatch has arrived: no stray item is taken for an answer
+        assert (
+            await client.ask(ListSessions()) != ()
+        )  # the unwatch has arrived: no stray item is taken for an answer
 
 
 async def test_errors_arrive_as_what_they_are(tmp_path: Path):
@@ -154,7 +167,7 @@ async def test_errors_arrive_as_what_they_are(tmp_path: Path):
     async with Hall(Stage(play), tmp_path).open() as hall:
         client, session = await hall.client(), hall.stage.session
         with pytest.raises(SessionNotFound, match='no session "nowhere"'):
-            await client.records(SessionId("nowhere"))
+            await client.ask(Records(SessionId("nowhere")))
         with pytest.raises(SessionNotFound):
             await anext(client.watch(SessionId("../evil")))
         with pytest.raises(UsageError, match="cannot name a session"):
@@ -163,7 +176,7 @@ async def test_errors_arrive_as_what_they_are(tmp_path: Path):
         with pytest.raises(SessionBusy):
             await client.submit(session, Prompt(user_message("again"), if_busy="reject"))
         with pytest.raises(SessionBusy):
-            await client.delete(session)
+            await client.submit(session, Delete())
         await client.submit(session, Cancel())
 
 
@@ -191,15 +204,19 @@ async def test_a_fork_a_plan_and_the_context_can_be_had(tmp_path: Path):
     async with Hall(Stage(Play(says("hello"))), tmp_path).open() as hall:
         client, session = await hall.client(), hall.stage.session
         await hall.stage.run("hi")
-        child = await client.fork(session)
-        assert [item.message.text for item in (await client.read(child)).messages] == ["hi", "hello"]
-        assert await client.plan_rewind(session, 1) == await hall.stage.service.plan_rewind(session, 1)
-        assert await client.changes(session) == ()
-        assert await client.describe(()) == ""
-        assert await client.next_context(session) == await hall.stage.service.next_context(session)
-        assert not await client.is_running(session)
-        await client.delete(child)
-        assert {summary.id for summary in await client.list()} == {session}
+        child = await fork_session(client, session)
+        assert [item.message.text for item in (await read_session(client, child)).messages] == ["hi", "hello"]
+        assert await client.ask(PlanRewind(session, 1)) == await hall.stage.service.ask(
+            PlanRewind(session, 1)
+        )
+        assert await client.ask(Changes(session)) == []
+        assert await client.ask(Describe(())) == ""
+        assert await client.ask(PreviewContext(session)) == await hall.stage.service.ask(
+            PreviewContext(session)
+        )
+        assert not await client.ask(IsRunning(session))
+        await client.submit(child, Delete())
+        assert {summary.id for summary in await client.ask(ListSessions())} == {session}
 
 
 async def test_the_daemon_says_how_it_is_and_takes_the_word_to_end(tmp_path: Path):
@@ -215,13 +232,13 @@ async def test_when_the_daemon_goes_everyone_who_waits_is_told(tmp_path: Path):
         client, session = await hall.client(), hall.stage.session
         receipt = await client.submit(session, Prompt(user_message("hi")))
         assert receipt.run_id is not None
-        waiting = asyncio.create_task(client.wait(session, receipt.run_id))
-        await hall.stage.service.is_running(session)
+        waiting = asyncio.create_task(wait_for_run(client, session, receipt.run_id))
+        await hall.stage.service.ask(IsRunning(session))
         await hall.server.aclose()
         with pytest.raises(DaemonGone):
             await waiting
         with pytest.raises(DaemonGone):
-            await client.list()
+            await client.ask(ListSessions())
 
 
 async def test_a_client_that_does_not_read_loses_fragments_and_no_record(tmp_path: Path):
@@ -237,9 +254,9 @@ async def test_a_client_that_does_not_read_loses_fragments_and_no_record(tmp_pat
         await anext(watch)
         receipt = await client.submit(session, Prompt(user_message("hi")))
         assert receipt.run_id is not None
-        await client.wait(session, receipt.run_id)  # read by the same task: the watch lies idle
+        await wait_for_run(client, session, receipt.run_id)  # read by the same task: the watch lies idle
         seen = [item async for item in _until_end(watch)]
-        records = await client.records(session)
+        records = await client.ask(Records(session))
 
     assert any(isinstance(item, Lagged) for item in seen)
     assert [item for item in seen if isinstance(item, Record)] == records[1:]
@@ -264,7 +281,7 @@ async def test_whoever_speaks_another_language_is_turned_away(tmp_path: Path, li
         answer = msgspec.json.decode(await reader.readline())
         assert await reader.read() == b""
         writer.close()
-        assert await (await hall.client()).list() != ()
+        assert await (await hall.client()).ask(ListSessions()) != ()
 
     assert answer["refusal"] == "that is not how a client of Bridle says hello"
 
@@ -302,7 +319,7 @@ async def test_by_another_way_than_the_socket_a_token_is_needed(tmp_path: Path, 
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         if is_let_in:
             client = await say_hello(reader, writer, VERSION, token)
-            assert await client.list() != ()
+            assert await client.ask(ListSessions()) != ()
             await client.aclose()
         else:
             with pytest.raises(DaemonGone, match="the token is wrong"):
@@ -314,7 +331,7 @@ async def test_what_is_newest_comes_first_to_who_wants_no_more(tmp_path: Path):
     async with Hall(Stage(Play(says("one"), says("two"))), tmp_path).open() as hall:
         client = await hall.client()
         await hall.stage.run("hi")
-        newest = (await client.records(hall.stage.session))[-1]
+        newest = (await client.ask(Records(hall.stage.session)))[-1]
         watch = client.watch(hall.stage.session, None)
 
         assert await anext(watch) == newest
@@ -335,7 +352,7 @@ async def test_a_tool_is_lent_from_afar(tmp_path: Path):
     lender, model = Lender(), Play(says("", call("c1", "lent")), says("done"))
     async with Hall(Stage(model), tmp_path).open() as hall:
         client = await hall.client()
-        async with client.lend(hall.stage.session, lender):
+        async with client.provide_tools(hall.stage.session, lender):
             end = await hall.stage.run("hi")
         model.requests.clear()
         await hall.stage.run("again")
@@ -351,7 +368,7 @@ async def test_a_call_that_fails_afar_is_a_failed_result(tmp_path: Path):
 
     async with Hall(Stage(Play(says("", call("c1", "lent")), says("done"))), tmp_path).open() as hall:
         client = await hall.client()
-        async with client.lend(hall.stage.session, Broken()):
+        async with client.provide_tools(hall.stage.session, Broken()):
             await hall.stage.run("hi")
         results = [event.result for event in await hall.stage.log() if isinstance(event, ToolFinished)]
 
@@ -364,7 +381,7 @@ async def test_a_lender_that_goes_leaves_no_call_waiting(tmp_path: Path):
     lender = Lender(waits=True)
     async with Hall(Stage(Play(says("", call("c1", "lent")), says("done"))), tmp_path).open() as hall:
         client = await hall.client()
-        async with client.lend(hall.stage.session, lender):
+        async with client.provide_tools(hall.stage.session, lender):
             run = await hall.stage.prompt("hi")
             await lender.begun.wait()
             await client.aclose()
@@ -378,10 +395,10 @@ async def test_what_cannot_be_lent_is_said_at_once(tmp_path: Path):
     async with Hall(Stage(Play()), tmp_path).open() as hall:
         client = await hall.client()
         with pytest.raises(UsageError, match="cannot name a tool"):
-            async with client.lend(hall.stage.session, Lender("two words")):
+            async with client.provide_tools(hall.stage.session, Lender("two words")):
                 pass
         with pytest.raises(SessionNotFound):
-            async with client.lend(SessionId("nobody"), Lender()):
+            async with client.provide_tools(SessionId("nobody"), Lender()):
                 pass
 
 
@@ -391,7 +408,7 @@ async def test_a_key_is_known_from_afar_and_that_of_another_prompt_refused(tmp_p
         session = hall.stage.session
         first = await client.submit(session, Prompt(user_message("hi"), key="k"))
         assert first.run_id is not None
-        await client.wait(session, first.run_id)
+        await wait_for_run(client, session, first.run_id)
 
         assert (await client.submit(session, Prompt(user_message("hi"), key="k"))).repeated
         with pytest.raises(KeyTaken):
@@ -402,9 +419,9 @@ async def test_a_fork_can_be_named(tmp_path: Path):
     async with Hall(Stage(Play(says("done"))), tmp_path).open() as hall:
         client = await hall.client()
         await hall.stage.run("hi")
-        assert await client.fork(hall.stage.session, session_id=SessionId("branch")) == "branch"
+        assert await fork_session(client, hall.stage.session, session_id=SessionId("branch")) == "branch"
         with pytest.raises(SessionConflict):
-            await client.fork(hall.stage.session, session_id=SessionId("branch"))
+            await fork_session(client, hall.stage.session, session_id=SessionId("branch"))
 
 
 async def test_whoever_gives_up_on_a_hello_leaves_no_connection_behind():

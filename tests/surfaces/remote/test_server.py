@@ -11,10 +11,12 @@ import pytest
 from bridle.core.errors import DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
-from bridle.core.protocol import Prompt, Rename
+from bridle.core.protocol import Delete, Prompt, Rename
+from bridle.core.queries import Changes, IsRunning, ListSessions, PlanRewind, PreviewContext, Records
 from bridle.surfaces.remote import client as client_module
 from bridle.surfaces.remote import server as server_module
 from bridle.surfaces.remote.server import MAX_ASKS, MAX_KEPT
+from bridle.surfaces.session_calls import fork_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, Stage, says
 from tests.surfaces.remote.test_remote import VERSION, Hall
@@ -87,7 +89,7 @@ async def test_who_says_nothing_is_hung_up_on(tmp_path: Path, monkeypatch: pytes
         rough = await Rough.at(hall, hello=b"")
         assert await rough.is_hung_up()
         rough.writer.close()
-        assert await (await hall.client()).list() != ()
+        assert await (await hall.client()).ask(ListSessions()) != ()
 
 
 async def test_a_line_that_is_too_long_ends_that_connection_only(
@@ -102,7 +104,7 @@ async def test_a_line_that_is_too_long_ends_that_connection_only(
         rough.writer.write(b"x" * 200_000)
         assert await rough.is_hung_up()
         rough.writer.close()
-        assert await other.list() != ()
+        assert await other.ask(ListSessions()) != ()
         await until(lambda: hall.server.clients == 1)
 
     gc.collect()  # what a task has raised is told when nobody can ask for it any more
@@ -185,7 +187,7 @@ async def test_clients_at_once_are_bounded(tmp_path: Path):
             await hall.client()
         await first.aclose()
         await until(lambda: hall.server.clients == 1)
-        assert await (await hall.client()).list() != ()
+        assert await (await hall.client()).ask(ListSessions()) != ()
 
 
 async def test_an_answer_that_is_too_long_is_an_error_and_not_the_end(
@@ -197,8 +199,8 @@ async def test_an_answer_that_is_too_long_is_an_error_and_not_the_end(
         for number in range(5):
             await client.submit(session, Rename(f"title {number} " * 10))
         with pytest.raises(Exception, match="the answer is longer than 300 bytes"):
-            await client.records(session)
-        assert not await client.is_running(session)
+            await client.ask(Records(session))
+        assert not await client.ask(IsRunning(session))
 
 
 @pytest.mark.parametrize("limit", [None, 0, 1, 2, 3, 5, 6, 7, 100])
@@ -211,8 +213,8 @@ async def test_a_long_session_comes_in_pages(
         client, session = await hall.client(), hall.stage.session
         for number in range(5):
             await client.submit(session, Rename(f"title {number}"))
-        there = await client.records(session, after, limit)
-        here = (await hall.stage.service.records(session))[after:]
+        there = await client.ask(Records(session, after, limit))
+        here = (await hall.stage.service.ask(Records(session)))[after:]
 
     assert there == here[:limit]
 
@@ -224,13 +226,13 @@ async def test_a_session_that_is_a_path_is_no_session(tmp_path: Path, name: str)
         client, session = await hall.client(), SessionId(name)
         for asking in (
             client.submit(session, Prompt(user_message("hi"))),
-            client.records(session),
-            client.next_context(session),
-            client.changes(session),
-            client.plan_rewind(session, 1),
-            client.fork(session),
-            client.is_running(session),
-            client.delete(session),
+            client.ask(Records(session)),
+            client.ask(PreviewContext(session)),
+            client.ask(Changes(session)),
+            client.ask(PlanRewind(session, 1)),
+            fork_session(client, session),
+            client.ask(IsRunning(session)),
+            client.submit(session, Delete()),
             anext(client.watch(session)),
         ):
             with pytest.raises(Exception, match="no session"):
@@ -258,9 +260,9 @@ async def test_a_clock_that_jumps_changes_nothing_but_the_times(tmp_path: Path):
         for _ in range(2):
             receipt = await client.submit(session, Prompt(user_message("hi")))
             assert receipt.run_id is not None
-            assert (await client.wait(session, receipt.run_id, receipt.seq)).outcome == "completed"
+            assert (await wait_for_run(client, session, receipt.run_id, receipt.seq)).outcome == "completed"
         await hall.stage.service.drop_idle(3600.0, 10)
-        records, live = await client.records(session), hall.stage.service.live()
+        records, live = await client.ask(Records(session)), hall.stage.service.live()
 
     assert [record.seq for record in records] == list(range(1, len(records) + 1))
     assert [one.state for one in live] == ["idle"]

@@ -2,10 +2,10 @@ import msgspec
 import pytest
 
 from bridle.core.codec import encode
-from bridle.core.door import SessionNews
 from bridle.core.errors import DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Lagged, Record, SessionTitled, TextDelta
+from bridle.core.session_api import SessionNews
 from bridle.surfaces.remote.streams import BACKLOG, Reading, Watching
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bridle.core.door import Door
 from bridle.core.errors import ProviderError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, Rename, Retrying, Rewind, TextDelta, ToolOutputDelta
+from bridle.core.queries import Records, Status
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.board.loading import open_board
 from bridle.surfaces.board.values import (
     Answer,
@@ -88,7 +89,7 @@ async def test_what_is_loaded_and_followed_is_what_is_loaded_later():
         watcher = Watcher(await streams.open(stage.session, screen.head.seq, BOARD))
         await watcher.until("head_changed")
         await stage.run("Hi.")
-        last = (await stage.service.glance(stage.session)).seq
+        last = (await stage.service.ask(Status(stage.session))).seq
         await watcher.until_id(last)
         await watcher.leave()
 
@@ -139,7 +140,7 @@ async def test_a_client_that_comes_in_the_middle_of_an_answer_gets_what_there_is
         model.words.put_nowait("it.")
         model.words.put_nowait(None)
         await stage.service.wait(stage.session, run)
-        last = (await stage.service.glance(stage.session)).seq
+        last = (await stage.service.ask(Status(stage.session))).seq
         await late.until_id(last)
         await early.leave()
         await late.leave()
@@ -175,7 +176,7 @@ async def test_a_run_that_died_with_its_process_is_cut_off_for_a_client_that_com
     stage = await stage_of(turns(1)[:4])
     board = await open_board(stage.service, S, 3)
     screen = DictScreen(board.view)
-    screen.apply(board.add((await stage.service.records(S))[3]))
+    screen.apply(board.add((await stage.service.ask(Records(S)))[3]))
     screen.apply(board.add(TextDelta("Never")))
     assert screen.head.state == "running"
     streams = Streams(stage.service)
@@ -216,15 +217,15 @@ async def test_who_joins_hears_nothing_twice_that_was_held_back():
 async def test_going_back_voids_what_is_shown_and_what_it_was_told_by():
     opened_at = []
 
-    async def counting(door: Door, session: SessionId, upto: int) -> Teller:
+    async def counting(api: SessionApi, session: SessionId, upto: int) -> Teller:
         opened_at.append(upto)
-        return await BOARD.open(door, session, upto)
+        return await BOARD.open(api, session, upto)
 
     async with staged(Play(says("One."), says("Two."))) as (stage, streams):
         await stage.run("1")
         watcher = Watcher(await streams.open(stage.session, None, replace(BOARD, open=counting)))
         await watcher.until("head_changed")
-        last = (await stage.service.glance(stage.session)).seq
+        last = (await stage.service.ask(Status(stage.session))).seq
         await stage.service.submit(stage.session, Rewind(1, "conversation"))
         await watcher.until("reset")
         await stage.service.submit(stage.session, Rename("Anew"))
@@ -238,7 +239,7 @@ async def test_going_back_voids_what_is_shown_and_what_it_was_told_by():
 async def test_who_resumes_from_before_a_rewind_is_told_so_and_goes_on_from_there():
     async with staged(Play(says("One."), says("Two."))) as (stage, streams):
         await stage.run("1")
-        seen = (await stage.service.glance(stage.session)).seq
+        seen = (await stage.service.ask(Status(stage.session))).seq
         await stage.service.submit(stage.session, Rewind(1, "conversation"))
         await stage.run("2")
         later = await screen_of(stage)
@@ -291,7 +292,7 @@ async def test_thousands_of_fragments_are_few_events():
 
 async def test_a_record_is_told_at_once_with_all_that_was_held_before_it():
     stage = await stage_of(turns(1))
-    records = await stage.service.records(S)
+    records = await stage.service.ask(Records(S))
     telling = BoardTeller(await open_board(stage.service, S, 4))
 
     telling.tell(TextDelta("loo"))
@@ -305,7 +306,7 @@ async def test_a_record_is_told_at_once_with_all_that_was_held_before_it():
 
 async def test_what_a_board_holds_for_others_stays_bounded():
     stage = await stage_of(turns(700))
-    records = await stage.service.records(S)
+    records = await stage.service.ask(Records(S))
     board = await open_board(stage.service, S, 4)
     telling = BoardTeller(board)
 
@@ -320,7 +321,7 @@ async def test_what_a_board_holds_for_others_stays_bounded():
 async def test_output_of_a_call_is_live_for_who_comes_late():
     stage = await stage_of([*turns(1)[:5], *turns(1)[5:6]])
     telling = BoardTeller(await open_board(stage.service, S, 5))
-    telling.tell((await stage.service.records(S))[5])
+    telling.tell((await stage.service.ask(Records(S)))[5])
     telling.tell(ToolOutputDelta(CallId("c0_1"), "one\n"))
     telling.tell(ToolOutputDelta(CallId("c0_1"), "two\n"))
 

@@ -13,6 +13,7 @@ from bridle.config.settings import load_settings
 from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunStarted
+from bridle.core.queries import Records
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.daemon.http_side import operations
 from bridle.surfaces.folder import Folders
@@ -108,7 +109,7 @@ async def test_its_numbers_are_shown(home: Path, tmp_path: Path, env: dict[str, 
 
 async def test_a_run_goes_on_in_the_trace_of_its_request(home: Path, tmp_path: Path, env: dict[str, str]):
     async def begun(house: House, session: str) -> list[str]:
-        records = await house.service.records(SessionId(session))
+        records = await house.service.ask(Records(SessionId(session)))
         return [one.event.options.trace for one in records if isinstance(one.event, RunStarted)]
 
     prompt = {"role": "user", "parts": [{"type": "text", "text": "hi"}]}

@@ -16,6 +16,7 @@ from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded
+from bridle.core.queries import ListSessions, Records
 from bridle.sessions.service import SessionService
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.rest.app import make_app
@@ -137,7 +138,7 @@ async def test_a_body_that_makes_no_sense_is_a_problem_and_makes_no_session(serv
     status, problem = await service.ask("/sessions", "POST", body)
 
     assert (status, problem["status"], problem["code"]) == (400, 400, "INVALID_PARAMS")
-    assert await service.engine.list() == []
+    assert await service.engine.ask(ListSessions()) == []
 
 
 async def test_any_bytes_are_answered_without_an_error_of_ours(
@@ -188,7 +189,7 @@ TRICKS = (
     ("method", "rest"), [("GET", ""), ("GET", "/stream"), ("DELETE", ""), ("POST", "/interrupt")]
 )
 async def test_tricks_in_ids_find_nothing(service: Service, method: str, rest: str):
-    await service.engine.list()  # what is made at first use is there
+    await service.engine.ask(ListSessions())  # what is made at first use is there
     before = sorted(service.project.parent.rglob("*"))
 
     for name in TRICKS:
@@ -215,7 +216,7 @@ async def test_a_foreign_name_and_a_foreign_page_get_nothing(service: Service):
     form, _ = await service.ask("/sessions", "POST", b"prompt=plain", content_type="text/plain")
 
     assert (rebound, page, form, problem["code"]) == (421, 403, 415, "HOST_REFUSED")
-    assert await service.engine.list() == []
+    assert await service.engine.ask(ListSessions()) == []
 
 
 # ---------------------------------------------------------------------------- gone
@@ -229,7 +230,7 @@ async def test_a_client_may_leave_after_each_byte_of_its_request(service: Servic
         await line.aclose()
     await service.settled()
 
-    assert await service.engine.list() == []
+    assert await service.engine.ask(ListSessions()) == []
 
 
 async def test_a_run_whose_client_has_left_goes_on_to_its_end_and_leaves_nothing(service: Service):
@@ -239,8 +240,8 @@ async def test_a_run_whose_client_has_left_goes_on_to_its_end_and_leaves_nothing
     await line.aclose()
     await service.settled()
 
-    [summary] = await service.engine.list()
-    ended = (await service.engine.records(summary.id))[-1].event
+    [summary] = await service.engine.ask(ListSessions())
+    ended = (await service.engine.ask(Records(summary.id)))[-1].event
     assert isinstance(ended, RunEnded)
     assert (ended.outcome, ended.text) == ("completed", "one two three")
 
@@ -252,8 +253,8 @@ async def test_an_approval_that_nobody_can_give_ends_the_run_also_when_its_clien
     await line.aclose()
     await service.settled()
 
-    [summary] = await service.engine.list()
-    ended = (await service.engine.records(summary.id))[-1].event
+    [summary] = await service.engine.ask(ListSessions())
+    ended = (await service.engine.ask(Records(summary.id)))[-1].event
     assert isinstance(ended, RunEnded)
     assert ended.outcome == "denied"
     assert not (service.project / "new.txt").exists()
@@ -296,7 +297,7 @@ async def test_clients_of_a_stream_may_leave_at_any_time(service: Service, way: 
     assert status == 200
     assert (await service.ask(f"/sessions/{session}/interrupt", "POST"))[0] == 200
     await service.settled()
-    assert isinstance((await service.engine.records(session))[-1].event, RunEnded)
+    assert isinstance((await service.engine.ask(Records(session)))[-1].event, RunEnded)
 
 
 async def test_a_stream_over_a_socket_ends_with_a_last_word(service: Service):

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from bridle.core.door import LiveSession, SessionNews
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Rename
+from bridle.core.session_api import LiveSession, SessionNews
 from bridle.surfaces.rest.news import NewsFeed, OnlyNews, WithNews
 from bridle.surfaces.rest.stream import Streams
 from tests.sessions.stage import Play, Stage, says
@@ -19,13 +19,13 @@ from tests.surfaces.rest.client import Watcher, ask, scope_of
 
 
 class Paper:
-    """A door that says what it is told to, and counts its readers."""
+    """A session API that says what it is told to, and counts its readers."""
 
     def __init__(self) -> None:
         self.told: asyncio.Queue[SessionNews | Exception] = asyncio.Queue()
         self.readers = 0
 
-    async def news(self) -> AsyncGenerator[SessionNews, None]:
+    async def watch(self, session: None) -> AsyncGenerator[SessionNews, None]:
         self.readers += 1
         try:
             while True:

@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, convert, json, to_builtins
 
-from bridle.core.door import LiveSession
 from bridle.core.errors import UsageError
+from bridle.core.queries import ListSessions, Records
+from bridle.core.session_api import LiveSession
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.rest.app import make_app
 from bridle.surfaces.rest.reading import read_body
 from bridle.surfaces.rest.stream import Streams
+from bridle.surfaces.session_calls import fork_session
 from tests.surfaces.rest.house import opened
 
 HELLO = [{"text": "Hello."}]
@@ -52,7 +54,7 @@ async def test_a_session_is_read_in_many_ways(home: Path, tmp_path: Path, env: d
 async def test_records_come_in_pages(home: Path, tmp_path: Path, env: dict[str, str]):
     async with opened(home, tmp_path, env, HELLO) as house:
         session = await house.session("hi")
-        whole = [record.seq for record in await house.service.records(session)]
+        whole = [record.seq for record in await house.service.ask(Records(session))]
         seen: list[int] = []
         after: int | None = 0
         while after is not None:
@@ -88,9 +90,9 @@ async def test_sessions_come_in_pages_and_can_be_looked_for(home: Path, tmp_path
 async def test_sessions_are_found_by_the_one_they_come_from(home: Path, tmp_path: Path, env: dict[str, str]):
     async with opened(home, tmp_path, env, HELLO) as house:
         root, other = [await house.service.create(cwd=str(house.project)) for _ in range(2)]
-        child = await house.service.fork(root)
-        grandchild = await house.service.fork(child)
-        await house.service.fork(other)
+        child = await fork_session(house.service, root)
+        grandchild = await fork_session(house.service, child)
+        await fork_session(house.service, other)
         below = (await house.get("/sessions", params={"below": root})).json()["sessions"]
         nothing = (await house.get("/sessions", params={"below": grandchild})).json()["sessions"]
 
@@ -155,7 +157,7 @@ async def test_a_session_is_deleted_for_good(home: Path, tmp_path: Path, env: di
         session = await house.session("hi")
         gone = await house.http.delete(f"/sessions/{session}")
         again = await house.http.delete(f"/sessions/{session}")
-        left = await house.service.list(archived=True)
+        left = await house.service.ask(ListSessions(archived=True))
 
     assert (gone.status_code, gone.content) == (204, b"")
     assert (again.status_code, again.json()["code"]) == (404, "SESSION_NOT_FOUND")

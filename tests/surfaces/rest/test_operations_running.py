@@ -8,7 +8,9 @@ import pytest
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Record, RunEnded, RunStarted
+from bridle.core.queries import ListSessions
 from bridle.sessions.service import SessionService
+from bridle.surfaces.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.surfaces.rest.house import opened
 
@@ -166,7 +168,7 @@ async def test_what_is_not_offered_is_refused_and_leaves_nothing(
     ]
     async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
         answers = [await house.post("/sessions", {"prompt": "x", **body}) for body, _, _ in asked]
-        left = await house.service.list(archived=True)
+        left = await house.service.ask(ListSessions(archived=True))
 
     assert [(one.status_code, one.json()["detail"]) for one in answers] == [
         (status, detail) for _, status, detail in asked
@@ -180,7 +182,7 @@ async def test_a_deferred_session_waits_for_its_first_message(
     async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
         made = await house.post("/sessions", {"prompt": "", "initial_turn": "deferred", "title": "later"})
         session = made.json()["session_id"]
-        before = await house.service.read(session)
+        before = await read_session(house.service, session)
         answered = await house.post(f"/sessions/{session}/messages", {"session_id": session, "prompt": "x"})
 
     assert (made.status_code, made.headers["location"]) == (201, f"/sessions/{session}")
@@ -217,7 +219,7 @@ async def test_under_one_key_a_session_is_begun_once(home: Path, tmp_path: Path,
             )
         ]
         both = await house.post("/sessions", {**body, "idempotency_key": "j"}, idempotency_key="k")
-        sessions = await house.service.list()
+        sessions = await house.service.ask(ListSessions())
 
     assert first.status_code == second.status_code == in_body.status_code == 200
     assert first.json() == second.json() == in_body.json()
@@ -246,7 +248,7 @@ async def test_under_one_key_messages_and_commands_are_taken_once(
         second = (await house.post(commands, prompt, idempotency_key="c")).json()
         other = await house.post(commands, {**prompt, "key": "d"}, idempotency_key="c")
         cancel = await house.post(commands, {"type": "cancel"}, idempotency_key="c")
-        runs = (await house.service.read(session)).known.totals.runs
+        runs = (await read_session(house.service, session)).known.totals.runs
 
     assert (sent[0], runs) == (sent[1], 2)
     assert (first["run_id"], first["repeated"]) == (second["run_id"], False)

@@ -28,6 +28,7 @@ from bridle.surfaces.rest.guard import Guard
 from bridle.surfaces.rest.openapi import openapi
 from bridle.surfaces.rest.operations import OPERATIONS
 from bridle.surfaces.rest.server import serve_http
+from bridle.surfaces.session_calls import fork_session
 from tests.surfaces.rest.house import House, built
 
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "8"))  # of each operation; 200 take some minutes
@@ -72,7 +73,9 @@ class Served:
         """Return a session that may be spoiled."""
         assert self._loop is not None
         assert self._house is not None
-        return asyncio.run_coroutine_threadsafe(self._house.service.fork(self.session), self._loop).result(15)
+        return asyncio.run_coroutine_threadsafe(
+            fork_session(self._house.service, self.session), self._loop
+        ).result(15)
 
     async def _serve(self, home: Path, tmp_path: Path, env: dict[str, str]) -> None:
         self._loop = asyncio.get_running_loop()

@@ -11,7 +11,8 @@ from starlette.types import Message
 
 from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Delta, Record, Rename, SessionTitled, TextDelta
+from bridle.core.protocol import Delete, Delta, Record, Rename, SessionTitled, TextDelta
+from bridle.core.queries import Records
 from bridle.surfaces.rest.channel import LogBounds
 from bridle.surfaces.rest.speech import OURS, Frame, Speech, Translate
 from bridle.surfaces.rest.stream import Streams
@@ -60,7 +61,7 @@ async def test_a_stream_tells_what_is_stored_and_then_what_happens():
         await watcher.until("session_created")
         ended = await stage.run("Hi.")
         await watcher.until("run_ended")
-        records = await stage.service.records(stage.session)
+        records = await stage.service.ask(Records(stage.session))
 
         stored = [
             (str(record.seq), json.loads(data)["hash"])
@@ -89,7 +90,7 @@ async def test_a_client_can_watch_before_the_first_run_has_begun_and_while_it_go
         for watcher in (early, late):
             await watcher.until("run_ended")
 
-        last = (await stage.service.records(stage.session))[-1].seq
+        last = (await stage.service.ask(Records(stage.session)))[-1].seq
         assert early.ids == list(range(2, last + 1))
         assert late.ids == list(range(1, last + 1))
         for watcher in (early, late):
@@ -302,7 +303,7 @@ async def test_a_stream_ends_when_its_session_is_deleted(caplog: pytest.LogCaptu
     async with staged() as (stage, streams):
         watcher = Watcher(await streams.open(stage.session, 0))
         await watcher.until("session_created")
-        await stage.service.delete(stage.session)
+        await stage.service.submit(stage.session, Delete())
         await watcher.until("done")
 
         [error] = [json.loads(data) for _, event, data in watcher.events if event == "error"]

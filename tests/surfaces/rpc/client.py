@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
-from bridle.core.door import Door
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rpc import Connection, Desk
@@ -130,16 +130,16 @@ class Talk:
 
 @asynccontextmanager
 async def talking(
-    door: Door,
+    api: SessionApi,
     cwd: str = "/",
     environ: Mapping[str, str] = {},
     *,
     contract: str = "0.5.2",
     keeps_runs: bool = False,
 ) -> AsyncIterator[Talk]:
-    """Open a connection to a door; nothing of it is left afterwards."""
+    """Open a connection to a session API; nothing of it is left afterwards."""
     desk = Desk(
-        door=door,
+        api=api,
         folders=Folders(environ, cwd),
         contract=parse_contract(contract),
         keeps_runs=keeps_runs,

@@ -13,6 +13,7 @@ from bridle.core.messages import Message, Text, ToolCall, Usage, user_message
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.permission import parse_rule
 from bridle.core.protocol import ApprovalRequested, Delta, Rename, RunEnded, TextDelta, ToolStarted
+from bridle.core.queries import ListSessions, Query, Records
 from bridle.surfaces.rpc.connection import MAX_RUNS
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
@@ -148,24 +149,25 @@ async def test_an_interrupt_overtakes_the_run_it_is_about():
         assert await talk.call("turn/interrupt", session_id="play") == {"interrupted": True}
 
 
-class SlowDoor:
-    """A door whose sessions take a while to be found."""
+class SlowApi:
+    """A session API whose sessions take a while to be found."""
 
-    def __init__(self, door: Any) -> None:
-        self._door = door
+    def __init__(self, api: Any) -> None:
+        self._api = api
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._door, name)
+        return getattr(self._api, name)
 
-    async def records(self, *args: Any) -> Any:
-        for _ in range(100):
-            await asyncio.sleep(0)
-        return await self._door.records(*args)
+    async def ask(self, query: Query[Any]) -> Any:
+        if isinstance(query, Records):
+            for _ in range(100):
+                await asyncio.sleep(0)
+        return await self._api.ask(query)
 
 
 async def test_an_interrupt_right_behind_the_request_is_not_lost():
     play = Play(says("Hello."), hold=True)
-    async with Stage(play) as stage, talking(SlowDoor(stage.service)) as talk:  # type: ignore[arg-type]
+    async with Stage(play) as stage, talking(SlowApi(stage.service)) as talk:  # type: ignore[arg-type]
         run = talk.ask("turn/start", session_id="play", prompt="hi")
         talk.ask("turn/interrupt", session_id="play")
 
@@ -239,7 +241,7 @@ async def test_a_session_whose_first_prompt_is_refused_is_not_left_behind():
 
         assert code == -32602
         assert "schema" in words
-        assert [one.id for one in await stage.service.list()] == ["play"]
+        assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
 
 
 async def test_a_key_makes_a_prompt_safe_to_send_again():
@@ -262,7 +264,7 @@ async def test_a_key_makes_a_new_session_safe_to_ask_for_again():
         async with talking(stage.service) as talk:
             again = await talk.call("session/create", **asked)
             other = await fails(talk, "session/create", **{**asked, "prompt": "other"})
-        there = {one.id for one in await stage.service.list()}
+        there = {one.id for one in await stage.service.ask(ListSessions())}
 
     assert (again["session_id"], again["run_id"]) == (first["session_id"], first["run_id"])
     assert (other[0], len(play.requests), there) == (-32004, 1, {"play", first["session_id"]})
@@ -481,7 +483,7 @@ async def test_old_clients_get_long_answers_and_histories_in_lines_they_can_read
         fragments = "".join(one["delta"] for one in talk.events() if one["type"] == "text_delta")
         assert fragments == "x" * 50_000 + "y" * 100_000
         assert [len(page["messages"]) for page in pages] == [2, 1, 1]
-    stored = [record.event for record in await stage.service.records(stage.session)]
+    stored = [record.event for record in await stage.service.ask(Records(stage.session))]
     assert [event.text for event in stored if isinstance(event, RunEnded)] == ["x" * 50_000, "y" * 100_000]
 
 
@@ -720,10 +722,10 @@ async def test_a_client_that_asks_and_does_not_read_is_not_served_without_end():
 async def test_what_broke_is_not_told_in_detail(caplog: pytest.LogCaptureFixture):
     async with Stage(Play()) as stage:
 
-        async def broken(*, archived: bool = False) -> Any:
+        async def broken(query: Query[Any]) -> Any:
             raise RuntimeError("password=secret")
 
-        stage.service.list = broken  # type: ignore[method-assign]
+        stage.service.ask = broken  # type: ignore[method-assign]
         async with talking(stage.service) as talk:
             assert await fails(talk, "session/list") == (-32603, "Something broke")
 

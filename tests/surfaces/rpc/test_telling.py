@@ -18,12 +18,12 @@ from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.telling import EventLines, RecordLines
 
 SESSION = SessionId("0199f6d0-0000-7000-8000-000000000001")
-DOOR: Any = None
+API: Any = None
 
 
 def desk(contract: str) -> Desk:
     return Desk(
-        door=DOOR,
+        api=API,
         folders=Folders({}, "/"),
         contract=parse_contract(contract),
         keeps_runs=False,

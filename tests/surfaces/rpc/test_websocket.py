@@ -23,7 +23,7 @@ from tests.sessions.stage import Play, Stage, says
 async def served(stage: Stage) -> AsyncIterator[str]:
     """Serve a stage; yields the address."""
     desk = Desk(
-        door=stage.service,
+        api=stage.service,
         folders=Folders({}, "/"),
         contract=parse_contract("0.5.2"),
         keeps_runs=True,

@@ -9,8 +9,8 @@ from typing import Any
 from textual.pilot import Pilot
 
 from bridle.config.settings import load_settings
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.tui.app import BridleApp
 from bridle.surfaces.tui.starting import Begin
 from tests.patience import PATIENCE_S
@@ -76,7 +76,7 @@ class Tui:
 
 @asynccontextmanager
 async def tui(
-    door: Door | Callable[[], Any],
+    api: SessionApi | Callable[[], Any],
     home: Path,
     cwd: Path,
     *,
@@ -86,17 +86,17 @@ async def tui(
     theme: str = "dark",
     waits: bool = True,
 ) -> AsyncIterator[Tui]:
-    """Show the interface over a door, or over what a function opens, until the block ends.
+    """Show the interface over a session API, or over what a function opens, until the block ends.
 
-    It begins once the door is open, unless it shall not wait for that.
+    It begins once the API is open, unless it shall not wait for that.
     """
     home.mkdir(exist_ok=True)
     if config:
         (home / "config.toml").write_text(config)
     environ = {"BRIDLE_HOME": str(home), "HOME": str(home), "PATH": "/usr/bin:/bin"}
 
-    async def opened(tell: Callable[[str], None]) -> Door:
-        return await door() if callable(door) else door
+    async def opened(tell: Callable[[str], None]) -> SessionApi:
+        return await api() if callable(api) else api
 
     begin = Begin(str(cwd), SessionId(session) if session else None, theme)
     app = BridleApp(load_settings(environ, cwd), environ, begin, opened)

@@ -8,9 +8,10 @@ import pytest
 from textual import events
 from textual.geometry import Size
 
-from bridle.core.door import Door
 from bridle.core.errors import ConfigError
 from bridle.core.protocol import RunEnded
+from bridle.core.queries import ListSessions
+from bridle.core.session_api import SessionApi
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.tui.stage import Tui, tui
 
@@ -40,7 +41,7 @@ async def test_a_prompt_begins_a_session_and_gets_its_answer(home: Path, cwd: Pa
         await shown.sees("▌ hi there", "Hello you", "✓ done", "hi there · default · scripted/play · ask")
 
         assert shown.typed == ""
-        assert len(await stage.service.list()) == 2  # that of the stage, and the new one
+        assert len(await stage.service.ask(ListSessions())) == 2  # that of the stage, and the new one
 
 
 async def test_a_prompt_while_a_run_is_active_waits(home: Path, cwd: Path):
@@ -344,7 +345,7 @@ async def test_a_prompt_that_was_sent_before_there_is_a_connection_is_answered(h
     ready = asyncio.Event()
     async with Stage(Play(says("an answer")), cwd=str(cwd)) as stage:
 
-        async def opened() -> Door:
+        async def opened() -> SessionApi:
             await ready.wait()
             return stage.service
 

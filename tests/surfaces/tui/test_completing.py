@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.core.door import Door
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.tui.completing import Completer, Completion, Fragment, fragment_at
 from bridle.surfaces.tui.link import NotThere
 
@@ -35,7 +35,7 @@ def test_names_stand_on_the_first_line_only():
     assert fragment_at("/rev", is_first_line=False) is None
 
 
-def no_door() -> Door:
+def no_api() -> SessionApi:
     raise NotThere("not yet")
 
 
@@ -45,7 +45,7 @@ def completer(tmp_path: Path) -> Completer:
     skill = tmp_path / "home" / "skills" / "review" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: review\ndescription: Look at\n  it\n---\nLook.\n")
-    return Completer(environ, {"rewind": "go back", "sessions": "list them"}, no_door)
+    return Completer(environ, {"rewind": "go back", "sessions": "list them"}, no_api)
 
 
 async def test_names_are_skills_and_commands(completer: Completer, tmp_path: Path):

@@ -6,17 +6,18 @@ from typing import Any
 
 from textual import events
 
-from bridle.core.door import Receipt
 from bridle.core.errors import SessionError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command, MessageAdded, Prompt
+from bridle.core.queries import ListSessions, Records
+from bridle.core.session_api import Receipt
 from bridle.sessions.service import SessionService
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.tui.stage import tui
 
 
 class Gate:
-    """A door that can refuse prompts, or let them wait."""
+    """A session API that can refuse prompts, or let them wait."""
 
     def __init__(self, service: SessionService) -> None:
         self._service = service
@@ -40,7 +41,7 @@ class Gate:
 
 
 async def said_in(stage: Stage, session: SessionId) -> list[str]:
-    records = await stage.service.records(session)
+    records = await stage.service.ask(Records(session))
     return [record.event.message.text for record in records if isinstance(record.event, MessageAdded)]
 
 
@@ -85,7 +86,7 @@ async def test_two_prompts_that_begin_a_session_are_in_one(tmp_path: Path):
             gate.is_open.set()
             await shown.sees("two")
 
-        sessions = [one.id for one in await stage.service.list() if one.id != stage.session]
+        sessions = [one.id for one in await stage.service.ask(ListSessions()) if one.id != stage.session]
         assert [await said_in(stage, one) for one in sessions] == [["first", "second"]]
 
 

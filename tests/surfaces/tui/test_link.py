@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.core.door import Door, LiveSession
 from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.board.values import BoardView, Drop, Grow, Head, HeadChanged, Patch
 from bridle.surfaces.tui.link import Link, LinkState, add_patches
 from tests.patience import PATIENCE_S
@@ -53,7 +53,7 @@ class Heard:
                 await self._changed.wait()
 
 
-async def opened(stage: Stage) -> Door:
+async def opened(stage: Stage) -> SessionApi:
     return stage.service
 
 
@@ -96,12 +96,12 @@ async def test_another_session_takes_the_place_of_the_one_before():
     assert [session for session, _ in heard.losses] == ["nowhere"]
 
 
-async def test_a_door_that_does_not_open_is_tried_again():
+async def test_an_api_that_does_not_open_is_tried_again():
     heard, tries = Heard(), []
 
     async with Stage(Play()) as stage, asyncio.TaskGroup() as tasks:
 
-        async def third_time() -> Door:
+        async def third_time() -> SessionApi:
             tries.append(1)
             if len(tries) < 3:
                 raise DaemonGone("not yet")

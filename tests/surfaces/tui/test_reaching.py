@@ -40,10 +40,10 @@ async def test_a_daemon_that_does_not_start_is_done_without(tmp_path: Path, env:
     (home / "run").mkdir(parents=True)
     (home / "run" / "daemon.lock").mkdir()  # no daemon can have it
     told: list[str] = []
-    door = await open_sessions(env | {"BRIDLE_HOME": str(home)}, str(tmp_path), told.append)
-    await door.aclose()
+    api = await open_sessions(env | {"BRIDLE_HOME": str(home)}, str(tmp_path), told.append)
+    await api.aclose()
 
-    assert not door.outlives_us
+    assert not api.is_remote
     assert told[0].endswith("; going on without it")
 
 

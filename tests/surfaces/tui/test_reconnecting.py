@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from bridle.core.door import Door
 from bridle.core.errors import DaemonGone
+from bridle.core.session_api import SessionApi
 from tests.surfaces.daemon.process import DaemonProcess
 from tests.surfaces.tui.stage import tui
 
@@ -22,7 +22,7 @@ async def test_the_daemon_is_killed_and_comes_back(tmp_path: Path, env: dict[str
     daemon = DaemonProcess(home, env)
     await daemon.start()
 
-    async def reached() -> Door:
+    async def reached() -> SessionApi:
         if not daemon.place.is_held():
             raise DaemonGone("the daemon is not there")
         return await daemon.client()

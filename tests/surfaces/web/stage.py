@@ -26,6 +26,7 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import user_message
 from bridle.core.ports import Store
 from bridle.core.protocol import Event, Prompt, Record, RunOptions
+from bridle.core.queries import ListSessions
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.http_side import HttpSide
 from bridle.surfaces.daemon.place import Place
@@ -178,7 +179,7 @@ class Stage:
 
     async def only_session(self) -> SessionId:
         """Return the session that a page has begun."""
-        (session,) = await self.service.list()
+        (session,) = await self.service.ask(ListSessions())
         return session.id
 
     # ------------------------------------------------------------------ pages

@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested
+from bridle.core.queries import Records, Status
 from tests.surfaces.web.stage import DESK, Stage
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
@@ -83,7 +84,7 @@ async def test_the_timeline_shows_who_was_at_work_when(stage: Stage):
 
 async def test_the_replay_goes_through_records_and_files(stage: Stage):
     session = await play(stage)
-    last = (await stage.service.glance(session)).seq
+    last = (await stage.service.ask(Status(session))).seq
     page = await stage.open_session(session, "/replay")
     slider = page.get_by_role("slider", name="Record")
     talk = page.get_by_role("region", name="The conversation then")
@@ -99,7 +100,9 @@ async def test_the_replay_goes_through_records_and_files(stage: Stage):
     await expect(talk).to_contain_text("Nothing was said yet.")
     await expect(files).to_contain_text("No file is changed yet.")
     changed = [
-        record.seq for record in await stage.service.records(session) if "FilesChanged" in repr(record.event)
+        record.seq
+        for record in await stage.service.ask(Records(session))
+        if "FilesChanged" in repr(record.event)
     ]
     await slider.fill(str(changed[0]))
     await expect(files).to_contain_text("1 file changed")

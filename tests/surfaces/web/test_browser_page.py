@@ -7,6 +7,7 @@ from playwright.async_api import Page, expect
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Decide, RunEnded
+from bridle.core.queries import Status
 from tests.surfaces.web.stage import PHONE, Stage, words
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
@@ -92,7 +93,7 @@ async def test_what_is_answered_elsewhere_disappears_here(stage: Stage):
     page = await stage.open_session(session)
     await expect(approval_of(page)).to_be_visible()
     await approval_of(page).focus()
-    asked = (await stage.service.glance(session)).run.approvals[0]
+    asked = (await stage.service.ask(Status(session))).run.approvals[0]
     await stage.service.submit(session, Decide(asked.call_id, "deny", "not now"))
 
     await expect(approval_of(page)).to_have_count(0)

@@ -8,6 +8,7 @@ from playwright.async_api import Locator, Page, expect
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalDecided, ApprovalRequested, MessageAdded, Rename, RunEnded
+from bridle.core.queries import ListSessions, Records
 from tests.surfaces.web.stage import Stage, eventually, words
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
@@ -28,7 +29,7 @@ def prompt_of(page: Page) -> Locator:
 
 async def messages(stage: Stage, session: SessionId) -> list[str]:
     """Return what users have said in a session."""
-    records = await stage.service.records(session)
+    records = await stage.service.ask(Records(session))
     return [
         record.event.message.text
         for record in records
@@ -161,4 +162,4 @@ async def test_going_back_shows_what_it_takes_back_and_a_fork_goes_its_own_way(s
     await expect(page.get_by_role("article", name="You")).to_have_count(0)
     await expect(prompt_of(page)).to_have_value("edit it")
     assert (stage.project / "a.py").read_text() == "x = 1\n"
-    assert len(await eventually(stage.service.list)) == 2
+    assert len(await eventually(lambda: stage.service.ask(ListSessions()))) == 2

@@ -23,7 +23,7 @@ from bridle.core.languages import (
 )
 from bridle.core.permission import Mode, Rule, judge, parse_rule
 from bridle.core.ports import ForeseeingTool, Tool, ToolContext, ToolOutput, offers
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 
 
 class FakeWatching:

@@ -11,6 +11,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.ports import Tool, ToolContext
 from bridle.core.protocol import ApprovalRequested, Rewind, RunEnded, ToolFinished
+from bridle.core.queries import Records
 from bridle.core.turns import turns_of
 from bridle.lsp.catalogue import KNOWN
 from bridle.lsp.languages import LocalLanguages
@@ -133,7 +134,7 @@ async def test_a_rename_over_three_files_takes_one_yes_and_one_step_back(
         ended: RunEnded = await stage.service.wait(stage.session, run)
         after = {path.name: path.read_text() for path in shop.glob("*.py")}
         log = await stage.log()
-        first = turns_of(await stage.service.records(stage.session))[0]
+        first = turns_of(await stage.service.ask(Records(stage.session)))[0]
         await stage.service.submit(stage.session, Rewind(first.seq))
 
     results = [event.result.output for event in log if isinstance(event, ToolFinished)]

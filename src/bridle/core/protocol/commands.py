@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from bridle.core.budget import Limits
 from bridle.core.hook import HookOverride
-from bridle.core.ids import CallId
+from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
 from bridle.core.permission import Mode
 from bridle.core.protocol.names import snake
@@ -164,6 +164,19 @@ class Archive(CommandKind, frozen=True):
     archived: bool = True
 
 
+class Fork(CommandKind, frozen=True):
+    """Begin a child session with the messages up to a record."""
+
+    at: int | None = None
+    """The sequence number of the last record to take; None for all."""
+    session_id: SessionId | None = None
+    """The name of the child."""
+
+
+class Delete(CommandKind, frozen=True):
+    """Remove the session for good; refused while it runs."""
+
+
 Command = (
     Prompt
     | Steer
@@ -179,3 +192,7 @@ Command = (
     | Rename
     | Archive
 )
+"""What a live session takes."""
+
+AnyCommand = Command | Fork | Delete
+"""What the session API takes: the commands of a live session, and those about the session as a whole."""

@@ -1,4 +1,4 @@
-"""The ACP agent: handles every request of an editor through the session API."""
+"""The agent: every request of an editor, answered through the session API."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -33,11 +33,12 @@ from acp.schema import (
 )
 
 from bridle import __version__
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionBusy, SessionNotFound, UsageError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.messages import Message, Text
-from bridle.core.protocol import Archive, Prompt
+from bridle.core.protocol import Archive, Delete, Prompt
+from bridle.core.queries import ListSessions, Status
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.acp.choices import MODE, Choices, read_menu, read_skills
 from bridle.surfaces.acp.content import Block, message_of
 from bridle.surfaces.acp.extension import answer
@@ -49,8 +50,7 @@ from bridle.surfaces.acp.session import OpenSession, Screen
 from bridle.surfaces.acp.stopping import usage_of
 from bridle.surfaces.fitting import within
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.looking import Looking
-from bridle.surfaces.origin import origin
+from bridle.surfaces.session_calls import fork_session, origin
 from bridle.surfaces.skill_prompt import expand_in
 
 MAX_SESSIONS = 64  # open at once; each is followed
@@ -60,8 +60,8 @@ MAX_ANSWER_BYTES = 15 * 1024 * 1024  # for editors that read lines no longer tha
 class BridleAgent:
     """The methods that the official package calls for requests; they raise BridleError, RequestError."""
 
-    def __init__(self, door: Door, folders: Folders, screen: Screen) -> None:
-        self._door = door
+    def __init__(self, api: SessionApi, folders: Folders, screen: Screen) -> None:
+        self._api = api
         self._folders = folders
         self._screen = screen
         self._open: dict[SessionId, OpenSession] = {}
@@ -119,14 +119,14 @@ class BridleAgent:
         """Create a session."""
         folder = await self._folder(cwd)
         server_settings(mcp_servers)  # raises before anything is created
-        session = await self._door.create(cwd=folder)
+        session = await self._api.create(cwd=folder)
         try:
             opened = await self._enter(session, folder, mcp_servers)
             await opened.follow()
         except BaseException:
             await self._leave(session)
             with suppress(BridleError):
-                await self._door.delete(session)
+                await self._api.submit(session, Delete())
             raise
         self._after(opened.tell_commands(opened.choices.menu.skills))
         choices = opened.choices
@@ -165,7 +165,7 @@ class BridleAgent:
     ) -> ForkSessionResponse:
         """Fork a session."""
         await self._known(session_id, await self._folder(cwd))
-        child = await self._door.fork(SessionId(session_id))
+        child = await fork_session(self._api, SessionId(session_id))
         opened = await self._take_up(child, cwd, mcp_servers or (), tells=False)
         choices = opened.choices
         return ForkSessionResponse(session_id=child, modes=choices.modes(), config_options=choices.config())
@@ -173,7 +173,7 @@ class BridleAgent:
     async def list_sessions(self, cwd: str | None = None, cursor: str | None = None) -> ListSessionsResponse:
         """Return a page of the sessions."""
         folder = await asyncio.to_thread(self._folders.path, cwd) if cwd else None
-        return page_of(await self._door.list(), folder, cursor)
+        return page_of(await self._api.ask(ListSessions()), folder, cursor)
 
     async def close_session(self, session_id: str) -> CloseSessionResponse:
         """Cancel the session's run and close it; it can be loaded again."""
@@ -187,7 +187,7 @@ class BridleAgent:
         session = _session_id(session_id)
         if session in self._open:
             await self.close_session(session_id)
-        await self._door.submit(session, Archive())
+        await self._api.submit(session, Archive())
         return DeleteSessionResponse()
 
     # ------------------------------------------------------------------ choices
@@ -251,7 +251,7 @@ class BridleAgent:
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Handle a request of Bridle's extension, such as `_bridle/command`."""
-        found = await answer(method, params, Looking(self._door, self._folders), self._open)
+        found = await answer(method, params, self._api, self._folders, self._open)
         plain: dict[str, Any] = await asyncio.to_thread(within, found, MAX_ANSWER_BYTES)
         return plain
 
@@ -292,9 +292,9 @@ class BridleAgent:
         if len(self._open) >= MAX_SESSIONS:
             raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one of them")
         menu = await asyncio.to_thread(read_menu, self._folders, cwd)
-        known = (await self._door.glance(session)).facts
+        known = (await self._api.ask(Status(session))).facts
         choices = Choices(menu, known.created.agent, known.model)
-        opened = OpenSession(self._door, session, cwd, choices, self._screen)
+        opened = OpenSession(self._api, session, cwd, choices, self._screen)
         self._open[session] = opened
         if servers:
             settings = await asyncio.to_thread(self._folders.settings, cwd)
@@ -307,7 +307,7 @@ class BridleAgent:
 
     async def _known(self, session_id: str, cwd: str) -> None:
         """Check that a session exists and works in this folder; raises SessionNotFound, UsageError."""
-        created = await origin(self._door, _session_id(session_id))
+        created = await origin(self._api, _session_id(session_id))
         if created.cwd != cwd:
             raise UsageError(f"cwd: the session works in {created.cwd}, not in {cwd}")
 

@@ -22,7 +22,7 @@ from bridle.config.settings import Settings
 from bridle.core.errors import UsageError
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
-from bridle.core.servers import PromptView
+from bridle.core.server_views import PromptView
 from bridle.core.skill import Skill
 from bridle.surfaces.folder import Folders, agent_rows, known_models, usable
 

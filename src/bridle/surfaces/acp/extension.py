@@ -17,16 +17,21 @@ from typing import Annotated, Any
 
 import msgspec
 from acp import RequestError
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
-from bridle.core.door import Receipt
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.protocol import Command
+from bridle.core.queries import Records
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.acp.session import OpenSession
 from bridle.surfaces.export import Format
-from bridle.surfaces.looking import Looking, Topic
+from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_queries import FolderQueries, Topic
 from bridle.surfaces.misfit import misfit
+from bridle.surfaces.session_calls import export_session
+from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.usage import use_of
 
 MAX_RECORDS = 1000
 
@@ -52,28 +57,6 @@ class RecordsRequest(_Request, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_RECORDS)] = 100
 
 
-class DiffRequest(_Request, frozen=True):
-    """Which changes on disk are wanted."""
-
-    session_id: str
-    after: Seq = 0
-    upto: Seq | None = None
-
-
-class PlanRequest(_Request, frozen=True):
-    """Where a rewind would go back to."""
-
-    session_id: str
-    to_seq: Seq
-
-
-class ContextRequest(_Request, frozen=True):
-    """Which turn's context is wanted: that after a record, or the next one."""
-
-    session_id: str
-    at: Seq | None = None
-
-
 class ExportRequest(_Request, frozen=True):
     """How a session is to be written."""
 
@@ -94,60 +77,64 @@ class FolderRequest(_Request, frozen=True):
     cwd: str = ""
 
 
-SessionRequest = RecordsRequest | DiffRequest | PlanRequest | ContextRequest | ExportRequest | UsageRequest
-Request = CommandRequest | FolderRequest | SessionRequest
-
-REQUESTS: Mapping[str, type[Request]] = {
+PASSED_ON: Mapping[str, SessionQuery] = {f"bridle/{row.name}": row for row in SESSION_QUERIES}
+REQUESTS: Mapping[str, type[Struct]] = {
     "bridle/command": CommandRequest,
     "bridle/records": RecordsRequest,
-    "bridle/diff": DiffRequest,
-    "bridle/plan_rewind": PlanRequest,
-    "bridle/context": ContextRequest,
     "bridle/export": ExportRequest,
     "bridle/usage": UsageRequest,
     "bridle/folder": FolderRequest,
+    **{
+        method: defstruct(
+            f"{row.kind.__name__}Request",
+            [("session_id", str), *row.parameters(Seq)],
+            bases=(_Request,),
+            frozen=True,
+        )
+        for method, row in PASSED_ON.items()
+    },
 }
 
 
 async def answer(
-    method: str, params: dict[str, Any], looking: Looking, sessions: Mapping[SessionId, OpenSession]
+    method: str,
+    params: dict[str, Any],
+    api: SessionApi,
+    folders: Folders,
+    sessions: Mapping[SessionId, OpenSession],
 ) -> Any:
     """Answer a request by its name without the underscore; raises BridleError, RequestError."""
     if method not in REQUESTS:
         raise RequestError.method_not_found(f"_{method[:100]}")
     try:
-        request: Request = msgspec.convert(params, REQUESTS[method])
+        request: Any = msgspec.convert(params, REQUESTS[method])
     except msgspec.ValidationError as error:
         raise UsageError(misfit(error, f"_{method}")) from None
-    if isinstance(request, CommandRequest):
-        return await _command(request, sessions)
-    if isinstance(request, FolderRequest):
-        return await looking.folder(request.what, request.cwd)
-    return await _look(request, looking)
+    match request:
+        case CommandRequest():
+            return await _command(request, sessions)
+        case FolderRequest():
+            return await FolderQueries(api, folders).folder(request.what, request.cwd)
+        case RecordsRequest():
+            query = Records(_named(request.session_id), request.after, request.limit)
+            return {"records": await api.ask(query)}
+        case ExportRequest():
+            return {"text": await export_session(api, _named(request.session_id), request.format)}
+        case UsageRequest():
+            return await use_of(api, _named(request.session_id))
+        case _:
+            return await api.ask(PASSED_ON[method].query(_named(request.session_id), request))
 
 
 async def _command(request: CommandRequest, sessions: Mapping[SessionId, OpenSession]) -> Receipt:
     opened = sessions.get(SessionId(request.session_id))
-    if opened is None:  # nobody here would answer what its run asks
+    if opened is None:  # nothing here would answer what its run asks
         raise SessionNotFound(f'session "{request.session_id[:200]}" is not open here', hint="session/load")
     return await opened.submit(request.command)
 
 
-async def _look(request: SessionRequest, looking: Looking) -> Any:
-    """Look at a session, which need not be open."""
-    if not is_session_id(request.session_id):
-        raise SessionNotFound(f"{request.session_id[:200]!r} cannot name a session")
-    session, door = SessionId(request.session_id), looking.door
-    match request:
-        case RecordsRequest():
-            return {"records": await door.records(session, request.after, request.limit)}
-        case DiffRequest():
-            return await looking.diff(session, request.after, request.upto)
-        case PlanRequest():
-            return await door.plan_rewind(session, request.to_seq)
-        case ContextRequest():
-            return await door.next_context(session, request.at)
-        case ExportRequest():
-            return {"text": await looking.export(session, request.format)}
-        case UsageRequest():
-            return await looking.usage(session)
+def _named(session: str) -> SessionId:
+    """Return the id of a session, which need not be open; raises SessionNotFound."""
+    if not is_session_id(session):
+        raise SessionNotFound(f"{session[:200]!r} cannot name a session")
+    return SessionId(session)

@@ -14,8 +14,8 @@ from acp.schema import ClientCapabilities, DeleteSessionRequest
 from acp.utils import normalize_result
 from pydantic import ValidationError
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.acp.agent import BridleAgent
 from bridle.surfaces.acp.link import Link
 from bridle.surfaces.acp.numbers import error_of, error_of_bug, error_of_shape
@@ -29,11 +29,11 @@ _log = logging.getLogger(__name__)
 
 
 async def serve_editor(
-    door: Door, folders: Folders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    api: SessionApi, folders: Folders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Serve an editor until it disconnects."""
     desk = EditorDesk(Link(reader, writer))
-    agent = BridleAgent(door, folders, desk)
+    agent = BridleAgent(api, folders, desk)
     desk.connect(_routes(agent))
     try:
         await desk.listen()

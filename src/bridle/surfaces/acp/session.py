@@ -1,7 +1,7 @@
-"""A session that an editor has open; it is followed all that time, whichever client runs it.
+"""A session that an editor has open: it is followed as long as that, whoever runs it.
 
 ```
-door.watch ─▶ Translation ─▶ session/update          each item in order, before the answer of its prompt
+api.watch ─▶ Translation ─▶ session/update          each item in order, before the answer of its prompt
           └▶ ApprovalRequested, QuestionAsked ─▶ the editor ─▶ Decide, Reply
 ```
 """
@@ -20,7 +20,6 @@ from pydantic import ValidationError
 from bridle.app.lent_servers import LentServers
 from bridle.config.settings import Settings
 from bridle.core.budget import BudgetKind
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import BridleError, SessionNotFound, SessionNotRunning
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import StopReason as ModelStop
@@ -46,6 +45,8 @@ from bridle.core.protocol import (
     RunStarted,
     ToolFinished,
 )
+from bridle.core.queries import Describe, IsRunning, Records, ServerPrompts, Status
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.skill import Skill
 from bridle.core.transcript import live
 from bridle.mcp.settings import ServerSettings
@@ -85,11 +86,13 @@ class Screen(Editor, Protocol):
 class OpenSession:
     """Sends a session's updates, approvals and questions to an editor, and submits the editor's prompts."""
 
-    def __init__(self, door: Door, session: SessionId, cwd: str, choices: Choices, screen: Screen) -> None:
+    def __init__(
+        self, api: SessionApi, session: SessionId, cwd: str, choices: Choices, screen: Screen
+    ) -> None:
         self.id = session
         self.cwd = cwd
         self.choices = choices
-        self._door = door
+        self._api = api
         self._screen = screen
         self._desk = Desk(screen, session)
         self._translation = Translation(cwd)
@@ -116,7 +119,7 @@ class OpenSession:
 
     async def follow(self) -> None:
         """Start sending new events; raises SessionNotFound."""
-        self._stream = self._door.watch(self.id, None)
+        self._stream = self._api.watch(self.id, None)
         await anext(self._stream)  # from here on nothing is missed
         self._following = asyncio.create_task(self._follow(self._stream))
 
@@ -125,13 +128,13 @@ class OpenSession:
 
         Raises SessionNotFound, ConnectionError.
         """
-        known = (await self._door.glance(self.id)).facts
-        records = await self._door.records(self.id)
+        known = (await self._api.ask(Status(self.id))).facts
+        records = await self._api.ask(Records(self.id))
         for record in live(records).records if tells else ():
             await self._show(record, is_own=False)
         self._translation.cost = None if known.totals.unpriced_turns else known.totals.cost
-        self._stream = self._door.watch(self.id, records[-1].seq)
-        if await self._door.is_running(self.id):
+        self._stream = self._api.watch(self.id, records[-1].seq)
+        if await self._api.ask(IsRunning(self.id)):
             self._join(records)
         else:
             for update in self._translation.close():
@@ -140,7 +143,7 @@ class OpenSession:
 
     def lend(self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]) -> None:
         """Start MCP servers for this session only."""
-        self._servers = LentServers(self._door, self.id, servers, settings)
+        self._servers = LentServers(self._api, self.id, servers, settings)
         self._servers.start(environ, self._say)
 
     async def servers_settled(self) -> None:
@@ -150,7 +153,7 @@ class OpenSession:
 
     async def tell_commands(self, skills: Sequence[Skill]) -> None:
         """Send the slash commands if they changed."""
-        update = commands_update(skills, await self._door.server_prompts(self.cwd))
+        update = commands_update(skills, await self._api.ask(ServerPrompts(self.cwd)))
         if update != self._commands:
             self._commands = update
             await self.tell(update)
@@ -164,7 +167,7 @@ class OpenSession:
     async def aclose(self) -> None:
         """Stop following the session; cancel its run unless it continues in a daemon."""
         is_at_rest = self._ledger is None and not self._ends and not self._queued
-        if not is_at_rest and not self._door.outlives_us:
+        if not is_at_rest and not self._api.is_remote:
             await self.stop(EDITOR_GONE)
         if self._servers is not None:
             await self._servers.aclose()
@@ -201,7 +204,7 @@ class OpenSession:
     # ------------------------------------------------------------------ requests of the editor
 
     async def prompt(self, prompt: Prompt) -> Ended | None:
-        """Submit a prompt and wait for the end of its run; None if it was removed from the queue.
+        """Hand in a prompt and wait for the end of its run; None when it was taken out of the queue.
 
         Raises what the session API raises.
         """
@@ -220,24 +223,24 @@ class OpenSession:
 
     async def _submit_prompt(self, prompt: Prompt) -> Receipt:
         try:
-            return await self._door.submit(self.id, prompt)
+            return await self._api.submit(self.id, prompt)
         except asyncio.CancelledError:  # the editor is gone, but the run may still start
-            if not self._door.outlives_us:
+            if not self._api.is_remote:
                 await self.cancel(EDITOR_GONE)
             raise
 
     async def submit(self, command: Command) -> Receipt:
         """Submit any other command; its effects arrive as events."""
-        return await self._door.submit(self.id, command)
+        return await self._api.submit(self.id, command)
 
     async def cancel(self, reason: str = "") -> None:
         """Remove the editor's prompts from the queue and cancel the run."""
         self._is_cancelled = True
         for item_id in list(self._queued):
             with suppress(BridleError):  # it has started
-                await self._door.submit(self.id, DropQueued(item_id))
+                await self._api.submit(self.id, DropQueued(item_id))
         with suppress(BridleError):  # no run is active
-            await self._door.submit(self.id, Cancel(reason))
+            await self._api.submit(self.id, Cancel(reason))
 
     async def stop(self, reason: str) -> None:
         """Cancel, and wait up to `STOP_S` seconds for the editor's prompts to be answered."""
@@ -298,7 +301,7 @@ class OpenSession:
         diff = ""
         event = item.event if isinstance(item, Record) else None
         if isinstance(event, FilesChanged) and self._translation.wants_diff(event):
-            diff = await self._door.describe(event.changes)
+            diff = await self._api.ask(Describe(event.changes))
         for update in self._translation.take(item, is_own=is_own, diff=diff):
             await self.tell(update)
 
@@ -376,7 +379,7 @@ class OpenSession:
         if self._is_cancelled:
             return
         with suppress(BridleError):  # the run ended meanwhile
-            await self._door.submit(self.id, answer)
+            await self._api.submit(self.id, answer)
 
     async def _answer_of(self, asked: Asked) -> Decide | Reply:
         if isinstance(asked, QuestionAsked):

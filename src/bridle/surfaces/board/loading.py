@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import SessionId
@@ -28,7 +27,9 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.queries import Records, Status
 from bridle.core.session import Session
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.board.board import Board
 from bridle.surfaces.board.conversation import Conversation
 from bridle.surfaces.board.values import BoardPage
@@ -46,21 +47,23 @@ class _Tail(Struct, frozen=True):
 
 
 async def open_board(
-    door: Door, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
+    api: SessionApi, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
 ) -> Board:
     """Return the current board, or the board after record `at`; raises SessionNotFound."""
-    glance = await door.glance(session)
+    glance = await api.ask(Status(session))
     if at is not None and at < glance.seq:
-        glance = await _glance_at(door, session, at)
-    tail = await _read_tail(door, session, glance.seq, page)
+        glance = await _glance_at(api, session, at)
+    tail = await _read_tail(api, session, glance.seq, page)
     board = Board(glance, _conversation(tail.records), tail.before)
     board.look_back(tail.records)
     return board
 
 
-async def older_items(door: Door, session: SessionId, before: int, *, page: int = PAGE_RECORDS) -> BoardPage:
+async def older_items(
+    api: SessionApi, session: SessionId, before: int, *, page: int = PAGE_RECORDS
+) -> BoardPage:
     """Return the items before the loaded ones; `before` comes from the last page."""
-    tail = await _read_tail(door, session, before, page)
+    tail = await _read_tail(api, session, before, page)
     conversation = _conversation(tail.records)
     conversation.close()
     return BoardPage(conversation.shelf.items, tail.before)
@@ -73,13 +76,13 @@ def _conversation(records: Sequence[Record]) -> Conversation:
     return conversation
 
 
-async def _read_tail(door: Door, session: SessionId, upto: int, size: int) -> _Tail:
+async def _read_tail(api: SessionApi, session: SessionId, upto: int, size: int) -> _Tail:
     """Read backward from a record to a boundary, skipping rewound records."""
     kept: list[Record] = []
     seq = upto
     for _ in range(MOST_READS):
         first = max(0, seq - size)
-        page = await door.records(session, first, seq - first)
+        page = await api.ask(Records(session, first, seq - first))
         for record in reversed(page):
             if record.seq <= seq:
                 kept.append(record)
@@ -105,14 +108,14 @@ def _is_boundary(record: Record) -> bool:
     return isinstance(record.event, TurnStarted | RunStarted | MessageAdded)
 
 
-async def _glance_at(door: Door, session: SessionId, at: int) -> Glance:
+async def _glance_at(api: SessionApi, session: SessionId, at: int) -> Glance:
     """Return the session status after a record; a run that had not ended by then counts as running."""
     records: list[Record] = []
     size = PAGE_RECORDS
     while (start := _start(records)) is None:
         upto = records[0].seq - 1 if records else at
         first = max(0, upto - size)
-        page = await door.records(session, first, upto - first)
+        page = await api.ask(Records(session, first, upto - first))
         if not page:
             raise SessionNotFound(f'no session "{session}"', hint="bridle session list")
         records = page + records

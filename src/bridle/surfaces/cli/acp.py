@@ -27,8 +27,8 @@ def acp(args: argparse.Namespace, console: Console) -> int:
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        async with serving(console, cwd) as door:
-            await serve_editor(door, Folders(console.environ, cwd), reader, writer)
+        async with serving(console, cwd) as api:
+            await serve_editor(api, Folders(console.environ, cwd), reader, writer)
 
     with suppress(asyncio.CancelledError):  # cancelled by SIGTERM: everything open is closed
         asyncio.run(serve())

@@ -6,10 +6,11 @@ from contextlib import aclosing
 from pathlib import Path
 
 from bridle.config.settings import load_settings
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotRunning
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Record, Resume, RunEnded, RunStarted
+from bridle.core.queries import IsRunning, Records
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session
 from bridle.surfaces.cli.follow import Follower
@@ -44,18 +45,18 @@ async def _join(args: argparse.Namespace, console: Console, approver: Approver |
         found = find_session(await store.list(archived=True), args.session)
     view = TextView(console, answer="streamed", chatty=True, verbose=args.verbose)
     if args.resume:
-        async with serving(console, found.cwd) as door:
-            follower = Follower(door, found.id, view, approver)
-            if door.outlives_us:
+        async with serving(console, found.cwd) as api:
+            follower = Follower(api, found.id, view, approver)
+            if api.is_remote:
                 return await follower.take_up(found.last_seq)
             return await follower.run(Resume(), found.last_seq)
     # Use the daemon whatever this directory's settings say: a run can be joined only where it runs.
     daemon = await reach(Place(load_settings(console.environ, Path("/")).home))
-    async with serving(console) if daemon is None else aclosing(daemon) as door:
+    async with serving(console) if daemon is None else aclosing(daemon) as api:
         status = await daemon.status() if daemon is not None else None
         live = status.sessions if status is not None else ()
         is_elsewhere = status is not None and status.is_node
-        begun = await _active_run(door, found.id)
+        begun = await _active_run(api, found.id)
         if not is_elsewhere and all(one.id != found.id or one.state == "idle" for one in live):
             raise SessionNotRunning(
                 f"session {short_id(found.id)} is run by a command that does not use the daemon",
@@ -63,12 +64,12 @@ async def _join(args: argparse.Namespace, console: Console, approver: Approver |
             )
         event = begun.event
         assert isinstance(event, RunStarted)
-        return await Follower(door, found.id, view, approver).join(event.run_id, begun.seq - 1)
+        return await Follower(api, found.id, view, approver).join(event.run_id, begun.seq - 1)
 
 
-async def _active_run(door: Door, session: SessionId) -> Record:
+async def _active_run(api: SessionApi, session: SessionId) -> Record:
     """Return the record that started the active run; raises SessionNotRunning if there is none."""
-    records = await door.records(session)
+    records = await api.ask(Records(session))
     begun = next((record for record in reversed(records) if isinstance(record.event, RunStarted)), None)
     is_over = begun is None or any(isinstance(record.event, RunEnded) for record in records[begun.seq :])
     if begun is None or is_over:
@@ -76,7 +77,7 @@ async def _active_run(door: Door, session: SessionId) -> Record:
             f"session {short_id(session)} has no active run",
             hint=f'bridle run --session {short_id(session)} "…" begins one',
         )
-    if not await door.is_running(session):
+    if not await api.ask(IsRunning(session)):
         raise SessionNotRunning(
             f"the run of session {short_id(session)} was cut off: the process that ran it has ended",
             hint=f"bridle attach {short_id(session)} --resume goes on with it",

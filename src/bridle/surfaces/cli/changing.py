@@ -1,22 +1,23 @@
-"""`bridle session fork`, `rename`, `archive` and `delete`."""
+"""`bridle session fork`, `rename`, `archive` and `delete`: changes go through the session API."""
 
 import argparse
 
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
-from bridle.core.protocol import Archive, Rename
+from bridle.core.protocol import Archive, Delete, Rename
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.confirm import confirmed
 from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import short_id
+from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.terminal import Console, one_line
 
 
 def fork(args: argparse.Namespace, console: Console) -> int:
     """Fork a session and print the id of the new one."""
 
-    async def change(service: Door, session: SessionSummary) -> None:
-        console.out.line(await service.fork(session.id, args.at))
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        console.out.line(await fork_session(service, session.id, args.at))
 
     return with_session(args.session, console, change)
 
@@ -27,7 +28,7 @@ def rename(args: argparse.Namespace, console: Console) -> int:
     if not title:
         raise UsageError("the title is empty")
 
-    async def change(service: Door, session: SessionSummary) -> None:
+    async def change(service: SessionApi, session: SessionSummary) -> None:
         await service.submit(session.id, Rename(title))
         console.done(f"session {short_id(session.id)} is now called {title}")
 
@@ -37,7 +38,7 @@ def rename(args: argparse.Namespace, console: Console) -> int:
 def archive(args: argparse.Namespace, console: Console) -> int:
     """Archive a session, or unarchive it with `--undo`."""
 
-    async def change(service: Door, session: SessionSummary) -> None:
+    async def change(service: SessionApi, session: SessionSummary) -> None:
         await service.submit(session.id, Archive(archived=not args.undo))
         console.done(f"session {short_id(session.id)} is {'back' if args.undo else 'archived'}")
 
@@ -47,13 +48,13 @@ def archive(args: argparse.Namespace, console: Console) -> int:
 def delete(args: argparse.Namespace, console: Console) -> int:
     """Delete a session permanently, after confirmation."""
 
-    async def change(service: Door, session: SessionSummary) -> None:
+    async def change(service: SessionApi, session: SessionSummary) -> None:
         question = f'delete "{one_line(session.title)}" ({session.id}) for good?'
         hint = f"bridle session delete {session.id} --yes"
         if not args.yes and not confirmed(console, question, without="deleting needs a yes", hint=hint):
             console.err.line("nothing was deleted")
             return
-        await service.delete(session.id)
+        await service.submit(session.id, Delete())
         console.done(f"session {short_id(session.id)} is deleted")
 
     return with_session(args.session, console, change)

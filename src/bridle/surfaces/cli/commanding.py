@@ -2,12 +2,13 @@
 
 import argparse
 
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import SessionNotRunning, UsageError
 from bridle.core.glance import RunGlance
 from bridle.core.ids import CallId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Cancel, Command, Decide, Prompt, Steer
+from bridle.core.queries import Status
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import describe_args, short_id
@@ -22,8 +23,8 @@ def steer(args: argparse.Namespace, console: Console) -> int:
 def queue(args: argparse.Namespace, console: Console) -> int:
     """Queue a prompt until the active run ends."""
 
-    async def work(door: Door, session: SessionSummary) -> None:
-        receipt = await _submit(door, session, Prompt(user_message(_text(args))))
+    async def work(api: SessionApi, session: SessionSummary) -> None:
+        receipt = await _submit(api, session, Prompt(user_message(_text(args))))
         console.done("the run has begun" if receipt.run_id else "queued: it begins when the run has ended")
 
     return with_session(args.session, console, work)
@@ -37,28 +38,28 @@ def cancel(args: argparse.Namespace, console: Console) -> int:
 def decide(args: argparse.Namespace, console: Console) -> int:
     """Answer an approval that a run waits for."""
 
-    async def work(door: Door, session: SessionSummary) -> None:
-        asked = _pending((await door.glance(session.id)).run, args.call)
-        await _submit(door, session, Decide(asked.call_id, args.answer, args.reason))
+    async def work(api: SessionApi, session: SessionSummary) -> None:
+        asked = _pending((await api.ask(Status(session.id))).run, args.call)
+        await _submit(api, session, Decide(asked.call_id, args.answer, args.reason))
         console.done(f"{args.answer}: {asked.tool} {describe_args(asked.args)}".rstrip())
 
     return with_session(args.session, console, work)
 
 
 def _send(args: argparse.Namespace, console: Console, command: Command, done: str) -> int:
-    async def work(door: Door, session: SessionSummary) -> None:
-        await _submit(door, session, command)
+    async def work(api: SessionApi, session: SessionSummary) -> None:
+        await _submit(api, session, command)
         console.done(f"session {short_id(session.id)}: {done}")
 
     return with_session(args.session, console, work)
 
 
-async def _submit(door: Door, session: SessionSummary, command: Command) -> Receipt:
-    if not door.outlives_us:
+async def _submit(api: SessionApi, session: SessionSummary, command: Command) -> Receipt:
+    if not api.is_remote:
         raise SessionNotRunning(
             "the daemon does not run, and only its runs can be reached from here", hint="bridle daemon start"
         )
-    return await door.submit(session.id, command)
+    return await api.submit(session.id, command)
 
 
 def _pending(run: RunGlance | None, call_id: str | None) -> ApprovalRequested:

@@ -12,11 +12,12 @@ from bridle.comms.hub import Listening
 from bridle.comms.identity import parse_peer_id
 from bridle.comms.trust import Peer
 from bridle.config.settings import Settings, load_settings
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, ConfigError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunOptions
+from bridle.core.queries import ListSessions, Status
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.find import find_session, working_directory
 from bridle.surfaces.cli.follow import Follower
@@ -115,7 +116,7 @@ class Host:
         self._options = options
         self._cwd = cwd
         self._sessions: dict[str, SessionId] = {}
-        self._service: Door | None = None
+        self._service: SessionApi | None = None
         self._approver: Approver | None = None if args.no_run else open_approver(console.environ)
         self._left = args.limit
         self._ended = asyncio.Event()
@@ -128,7 +129,7 @@ class Host:
             self._service = self._open_service()
         try:
             if self._args.session is not None and self._service is not None:
-                sessions = await self._service.list(archived=True)
+                sessions = await self._service.ask(ListSessions(archived=True))
                 self._sessions[""] = find_session(sessions, self._args.session).id
             async with comms.listening(self.deliver, host=True) as opened:
                 self._console.err.line(f"listening at {opened.address}")
@@ -160,13 +161,13 @@ class Host:
         if self._approver is not None:
             self._approver.close()
 
-    async def _answer(self, service: Door, text: str, peer: str) -> None:
+    async def _answer(self, service: SessionApi, text: str, peer: str) -> None:
         session = self._sessions.get("") or self._sessions.get(peer)
         if session is None:
             agent = self._args.agent or ""
             session = await service.create(cwd=self._cwd, agent=agent, title=f"peer {peer}")
             self._sessions[peer] = session
-        last_seq = (await service.glance(session)).seq
+        last_seq = (await service.ask(Status(session))).seq
         view = TextView(self._console, answer="streamed", chatty=self._console.err.is_terminal, verbose=False)
         command = Prompt(user_message(text), self._options, if_busy="reject")
         result = await Follower(service, session, view, self._approver).run(command, last_seq)
@@ -183,7 +184,7 @@ class Host:
             for wait in waits:
                 wait.cancel()
 
-    def _open_service(self) -> Door:
+    def _open_service(self) -> SessionApi:
         """Open a service in this process, with comms on so that its agents can answer."""
         from bridle.app import open_service
         from bridle.surfaces.cli.models import weights_notice

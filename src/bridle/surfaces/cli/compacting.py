@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from msgspec import json
 
 from bridle.core.compaction import check_pin
-from bridle.core.door import Door
 from bridle.core.errors import SessionError, UsageError
 from bridle.core.protocol import Compact, Compacted, CompactionFailed, Pin
+from bridle.core.queries import Records, Status
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.serving import with_session
 from bridle.surfaces.render import short_id
@@ -19,11 +20,11 @@ from bridle.surfaces.terminal import Console, one_line, visible
 def compact(args: argparse.Namespace, console: Console) -> int:
     """Replace old messages by a summary: now, or before the next turn of an active run."""
 
-    async def change(service: Door, session: SessionSummary) -> None:
+    async def change(service: SessionApi, session: SessionSummary) -> None:
         if args.keep:
             check_pin((), args.keep)
         await service.submit(session.id, Compact(args.keep))
-        records = await service.records(session.id, after=session.last_seq)
+        records = await service.ask(Records(session.id, after=session.last_seq))
         ends = [record.event for record in records if isinstance(record.event, Compacted | CompactionFailed)]
         if not ends:
             console.done(f"session {short_id(session.id)} is running: it is compacted before its next turn")
@@ -43,8 +44,8 @@ def pin(args: argparse.Namespace, console: Console) -> int:
     if [args.text is not None, args.list, args.remove is not None].count(True) != 1:
         raise UsageError("say what to pin", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
 
-    async def change(service: Door, session: SessionSummary) -> None:
-        pins = (await service.glance(session.id)).facts.pins
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        pins = (await service.ask(Status(session.id))).facts.pins
         if args.list:
             _write(console, pins, as_json=args.json)
         elif args.remove is not None:

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from msgspec import Struct, json
 
 from bridle.core.context import ContextUsage
-from bridle.core.door import Door, NextContext
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message, ToolResult
 from bridle.core.protocol import ModelReplied
+from bridle.core.queries import ListSessions, NextContext, PreviewContext, Records
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.render import count, describe_args, short_id
@@ -71,19 +72,21 @@ async def _contexts(
     args: argparse.Namespace, console: Console
 ) -> tuple[SessionId, NextContext | None, NextContext]:
     cwd = working_directory()
-    async with serving(console, cwd) as door:
-        sessions = await door.list(archived=True)
+    async with serving(console, cwd) as api:
+        sessions = await api.ask(ListSessions(archived=True))
         found = find_session(sessions, args.session) if args.session else newest_session(sessions, cwd)
-        before = await _last_context(door, found.id) if args.diff else None
-        return found.id, before, await door.next_context(found.id)
+        before = await _last_context(api, found.id) if args.diff else None
+        return found.id, before, await api.ask(PreviewContext(found.id))
 
 
-async def _last_context(door: Door, session: SessionId) -> NextContext:
+async def _last_context(api: SessionApi, session: SessionId) -> NextContext:
     """Return what the last turn sent; raises UsageError if there was no turn."""
-    replies = [record.seq for record in await door.records(session) if isinstance(record.event, ModelReplied)]
+    replies = [
+        record.seq for record in await api.ask(Records(session)) if isinstance(record.event, ModelReplied)
+    ]
     if not replies:
         raise UsageError("no turn has been made in this session yet", hint="leave out --diff")
-    return await door.next_context(session, replies[-1] - 1)
+    return await api.ask(PreviewContext(session, replies[-1] - 1))
 
 
 def compare(before: NextContext, now: NextContext) -> ContextDiff:

@@ -17,7 +17,8 @@ from msgspec import json
 
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError
-from bridle.core.servers import ServerView
+from bridle.core.queries import Servers
+from bridle.core.server_views import ServerView
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.log import LogFormatter, stderr_handler
 from bridle.surfaces.daemon.place import Place
@@ -174,7 +175,7 @@ async def _status_here(place: Place) -> tuple[DaemonStatus | None, Sequence[Serv
     try:
         status = await daemon.status()
         with suppress(BridleError):  # unreadable settings are reported by other commands
-            return status, await daemon.servers(working_directory())
+            return status, await daemon.ask(Servers(working_directory()))
         return status, ()
     finally:
         await daemon.aclose()

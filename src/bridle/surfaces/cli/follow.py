@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.protocol import (
@@ -23,6 +22,7 @@ from bridle.core.protocol import (
     Resume,
     ToolFinished,
 )
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.interrupts import Interrupts
 from bridle.surfaces.cli.views import View
 from bridle.surfaces.driving import Asked, answer_of_nobody
@@ -44,7 +44,7 @@ class Follower:
 
     def __init__(
         self,
-        service: Door,
+        service: SessionApi,
         session: SessionId,
         view: View,
         approver: "Approver | None",
@@ -205,7 +205,7 @@ class Follower:
                 self._show(item)
         if answer is not None or settled.is_set():
             return answer
-        self._only_watches = self._service.outlives_us
+        self._only_watches = self._service.is_remote
         return None if self._only_watches else answer_of_nobody(asked, TERMINAL_GONE)
 
     # ------------------------------------------------------------------ ending early
@@ -227,7 +227,7 @@ class Follower:
 
     async def _call_off(self) -> None:
         """Cancel a run that is being started; a daemon would continue it without this client."""
-        if self._service.outlives_us and self._joined is None:
+        if self._service.is_remote and self._joined is None:
             with suppress(BridleError, TimeoutError):  # it may not have started yet
                 async with asyncio.timeout(CALL_OFF_S):
                     await self._service.submit(self._session, Cancel("interrupted by the user"))

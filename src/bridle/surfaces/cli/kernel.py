@@ -12,11 +12,12 @@ import sys
 from contextlib import AsyncExitStack
 
 from bridle.core.codeact import PYTHON
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
-from bridle.core.protocol import MAX_PROMPT_BYTES, Prompt, RunOptions
+from bridle.core.protocol import MAX_PROMPT_BYTES, Delete, Prompt, RunOptions
+from bridle.core.queries import Status
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.approve import Approver, open_approver
 from bridle.surfaces.cli.cell_view import CellView
@@ -54,7 +55,7 @@ class Desk:
         self._title = title
         self._options = options_in(_options(args), self.cwd, console.environ)
 
-    async def run(self, service: Door, approver: Approver | None, code: str) -> Result:
+    async def run(self, service: SessionApi, approver: Approver | None, code: str) -> Result:
         """Run a cell and show what it does; raises BridleError if it is rejected."""
         is_new = self.session is None
         session = self.session = self.session or await service.create(cwd=self.cwd, title=self._title)
@@ -63,9 +64,9 @@ class Desk:
         try:
             result = await follower.run(command, self.view.last_seq or self._last_seq)
         except BridleError:
-            if is_new and not (await service.glance(session)).facts.totals.runs:
+            if is_new and not (await service.ask(Status(session))).facts.totals.runs:
                 self.session = None
-                await service.delete(session)
+                await service.submit(session, Delete())
             raise
         report(self.console, result)
         return result
@@ -112,7 +113,7 @@ def repl(args: argparse.Namespace, console: Console) -> int:
 
 
 def _answer(
-    desk: Desk, typed: Typed, runner: asyncio.Runner, service: Door, approver: Approver | None
+    desk: Desk, typed: Typed, runner: asyncio.Runner, service: SessionApi, approver: Approver | None
 ) -> int:
     """Run cells until input ends; return 0 at a terminal, and the first failure for a pipe."""
     cells, first_failure = Cells(), 0
@@ -136,7 +137,9 @@ def _answer(
             return first_failure
 
 
-def _run_cell(desk: Desk, runner: asyncio.Runner, service: Door, approver: Approver | None, code: str) -> int:
+def _run_cell(
+    desk: Desk, runner: asyncio.Runner, service: SessionApi, approver: Approver | None, code: str
+) -> int:
     try:
         runner.run(desk.run(service, approver, code))
     except BridleError as error:

@@ -10,7 +10,7 @@ from msgspec import json
 from bridle.app import open_sandbox
 from bridle.app.lsp import language_faults, open_languages
 from bridle.config.settings import Settings, load_settings
-from bridle.core.servers import ServerState, ServerView
+from bridle.core.server_views import ServerState, ServerView
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.terminal import Console

@@ -37,16 +37,16 @@ async def _serve(address: str | None, console: Console, *, trusts_caller: bool) 
 
     folders = Folders(console.environ, working_directory())
     settings = await asyncio.to_thread(folders.settings)
-    async with serving(console) as door:
+    async with serving(console) as api:
         try:
-            async with open_server(door, folders, trusts_caller=trusts_caller) as bridle:
+            async with open_server(api, folders, trusts_caller=trusts_caller) as bridle:
                 serving_it = (
                     _serve_stdio(bridle) if place is None else _serve_http(bridle, place, settings, console)
                 )
                 await _until_told(bridle, serving_it)
         finally:
-            if isinstance(door, SessionService):
-                await door.park(0.0)  # runs that wait for their client's tool results can be resumed later
+            if isinstance(api, SessionService):
+                await api.park(0.0)  # runs that wait for their client's tool results can be resumed later
 
 
 async def _serve_stdio(bridle: "BridleServer") -> None:

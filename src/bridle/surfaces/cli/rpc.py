@@ -9,8 +9,8 @@ import stat
 from pathlib import Path
 
 import bridle
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.serving import serving
 from bridle.surfaces.folder import Folders
@@ -29,17 +29,17 @@ def rpc(args: argparse.Namespace, console: Console) -> int:
     path = None if args.listen is None else _socket_path(args.listen)
 
     async def serve() -> None:
-        async with serving(console, cwd) as door:
-            desk = _desk(door, console, cwd, contract, keeps_runs=door.outlives_us or path is not None)
+        async with serving(console, cwd) as api:
+            desk = _desk(api, console, cwd, contract, keeps_runs=api.is_remote or path is not None)
             await (serve_stdio(desk) if path is None else _listen(desk, path, console))
 
     asyncio.run(serve())
     return 0
 
 
-def _desk(door: Door, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> Desk:
+def _desk(api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> Desk:
     return Desk(
-        door=door,
+        api=api,
         folders=Folders(console.environ, cwd),
         contract=contract,
         keeps_runs=keeps_runs,
@@ -69,9 +69,9 @@ async def _listen(desk: Desk, path: Path, console: Console) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     listener = Listener(desk)
-    door = _bound(path)
+    api = _bound(path)
     try:
-        async with await asyncio.start_unix_server(listener.take, sock=door, backlog=BACKLOG):
+        async with await asyncio.start_unix_server(listener.take, sock=api, backlog=BACKLOG):
             console.err.line(f"listening at {path}")
             console.err.flush()
             await stopped.wait()
@@ -86,16 +86,16 @@ def _bound(path: Path) -> socket.socket:
         if not stat.S_ISSOCK(path.lstat().st_mode) or _is_served(path):
             raise UsageError(f"--listen: {path} is there already", hint="choose another path")
         path.unlink()
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    api = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        door.bind(str(path))
+        api.bind(str(path))
     except OSError as error:
-        door.close()
+        api.close()
         raise UsageError(f"--listen: cannot listen at {path}: {error.strerror or error}") from None
     finally:
         os.umask(before)
-    return door
+    return api
 
 
 def _remove(path: Path) -> None:

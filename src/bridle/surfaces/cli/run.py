@@ -16,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.config.settings import find_trace
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
-from bridle.core.protocol import Prompt, Resume, RunOptions
+from bridle.core.protocol import Delete, Prompt, Resume, RunOptions
+from bridle.core.queries import Status
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary, title_from
 from bridle.surfaces.cli.find import find_session, newest_session, working_directory
 from bridle.surfaces.cli.follow import Follower
@@ -136,21 +137,21 @@ async def _perform(job: Job, view: View, approver: "Approver | None", console: C
         return await follower.run(job.command, job.session.last_seq)
 
 
-async def _begin(service: Door, job: Job, view: View, approver: "Approver | None") -> Result:
+async def _begin(service: SessionApi, job: Job, view: View, approver: "Approver | None") -> Result:
     session = await service.create(cwd=job.cwd, agent=job.agent or "", title=job.title)
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
     except BridleError:
-        if not (await service.glance(session)).facts.totals.runs:
-            await service.delete(session)  # the prompt was rejected: leave nothing behind
+        if not (await service.ask(Status(session))).facts.totals.runs:
+            await service.submit(session, Delete())  # the prompt was rejected: leave nothing behind
         raise
 
 
-async def _require_work(service: Door, session: SessionSummary) -> None:
+async def _require_work(service: SessionApi, session: SessionSummary) -> None:
     """Raise SessionNotRunning if no run was cut off and no queued prompt may start."""
     if session.unfinished:
         return
-    if not (await service.glance(session.id)).facts.queue:
+    if not (await service.ask(Status(session.id))).facts.queue:
         raise SessionNotRunning(
             f"nothing to resume: the last run of session {short_id(session.id)} has ended",
             hint='bridle run --continue "…" goes on with a new prompt',
@@ -159,11 +160,11 @@ async def _require_work(service: Door, session: SessionSummary) -> None:
         raise left_in_queue()
 
 
-async def _cut_calls(service: Door, session: SessionSummary, *, resumes: bool) -> list[str]:
+async def _cut_calls(service: SessionApi, session: SessionSummary, *, resumes: bool) -> list[str]:
     """Describe the calls that were running when the last run was cut off, if it was."""
     if not session.unfinished:
         return []
-    cut = (await service.glance(session.id)).run
+    cut = (await service.ask(Status(session.id))).run
     harmless = "it only reads and runs again" if resumes else "it only reads, so nothing changed"
     return [
         f"{call.tool} {describe_args(call.args)} was interrupted: "

@@ -6,29 +6,30 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bridle.config.settings import Settings, load_settings
-from bridle.core.door import Door
+from bridle.core.queries import ListSessions
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.find import find_session, working_directory
 from bridle.surfaces.daemon.use import reach_daemon
 from bridle.surfaces.terminal import Console
 
-Work = Callable[[Door, SessionSummary], Awaitable[None]]
+Work = Callable[[SessionApi, SessionSummary], Awaitable[None]]
 
 
 @asynccontextmanager
-async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[Door]:
+async def serving(console: Console, cwd: str | None = None) -> AsyncIterator[SessionApi]:
     """Open the session API for a directory, and close it at the end of the context."""
     cwd = cwd or working_directory()
     settings = load_settings(console.environ, Path(cwd))
     starts = settings.daemon == "auto"
-    door = await reach_daemon(settings, console, starts=starts) or _engine(settings, console)
+    api = await reach_daemon(settings, console, starts=starts) or _engine(settings, console)
     try:
-        yield door
+        yield api
     finally:
-        await door.aclose()
+        await api.aclose()
 
 
-def _engine(settings: Settings, console: Console) -> Door:
+def _engine(settings: Settings, console: Console) -> SessionApi:
     from bridle.app import open_service
     from bridle.surfaces.cli.models import weights_notice
 
@@ -40,7 +41,7 @@ def with_session(wanted: str, console: Console, work: Work) -> int:
 
     async def opened() -> None:
         async with serving(console) as service:
-            await work(service, find_session(await service.list(archived=True), wanted))
+            await work(service, find_session(await service.ask(ListSessions(archived=True)), wanted))
 
     asyncio.run(opened())
     return 0

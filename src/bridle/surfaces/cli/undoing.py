@@ -14,10 +14,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct, json
 
-from bridle.core.door import Door, RewindPlan
 from bridle.core.errors import SessionConflict, UsageError
 from bridle.core.protocol import ModelReplied, Record, Rewind, Rewound, RunStarted
+from bridle.core.queries import Changes, Describe, PlanRewind, Records, RewindPlan
 from bridle.core.revision import FileChange
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.core.transcript import live
 from bridle.core.turns import Turn, find_turn, last_rewind, turns_of
@@ -50,11 +51,13 @@ class RewindResult(Struct, frozen=True):
 def turns(args: argparse.Namespace, console: Console) -> int:
     """List the turns that a rewind can go back to."""
 
-    async def show(service: Door, session: SessionSummary) -> None:
+    async def show(service: SessionApi, session: SessionSummary) -> None:
         if args.json:
-            console.out.json(json.format(json.encode(turns_of(await service.records(session.id))), indent=2))
+            console.out.json(
+                json.format(json.encode(turns_of(await service.ask(Records(session.id)))), indent=2)
+            )
             return
-        for line in turn_lines(console.out, await service.records(session.id)):
+        for line in turn_lines(console.out, await service.ask(Records(session.id))):
             console.out.line(line)
 
     return with_session(args.session, console, show)
@@ -63,19 +66,19 @@ def turns(args: argparse.Namespace, console: Console) -> int:
 def diff(args: argparse.Namespace, console: Console) -> int:
     """Show what a session or one of its turns changed on disk."""
 
-    async def show(service: Door, session: SessionSummary) -> None:
+    async def show(service: SessionApi, session: SessionSummary) -> None:
         after, upto = 0, None
         if args.turn is not None:
-            records = await service.records(session.id)
+            records = await service.ask(Records(session.id))
             upto = find_turn(records, args.turn).seq
             after = find_turn(records, args.turn - 1).seq if args.turn else 0
-        changes = await service.changes(session.id, after, upto)
+        changes = await service.ask(Changes(session.id, after, upto))
         if args.json:
             console.out.json(json.format(json.encode(changes), indent=2))
         elif args.stat:
             _write_changes(console, changes)
         else:
-            _write_diff(console.out, await service.describe(changes))
+            _write_diff(console.out, await service.ask(Describe(changes)))
         if not changes and console.err.is_terminal:
             console.err.line("no file changes")
 
@@ -88,11 +91,11 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("say where to go back to", hint="--to TURN (see bridle session turns ID), or --undo")
     failed = False
 
-    async def go_back(service: Door, session: SessionSummary) -> None:
+    async def go_back(service: SessionApi, session: SessionSummary) -> None:
         nonlocal failed
-        records = await service.records(session.id)
+        records = await service.ask(Records(session.id))
         to_seq = last_rewind(records) if args.undo else find_turn(records, args.to).seq
-        plan = await service.plan_rewind(session.id, to_seq)
+        plan = await service.ask(PlanRewind(session.id, to_seq))
         if args.only == "conversation":
             plan = RewindPlan(to_seq)
         if not args.json:
@@ -108,7 +111,7 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
             console.err.line("nothing was changed")
             return
         receipt = await service.submit(session.id, Rewind(to_seq, args.only or "all", args.force))
-        done = [record.event for record in (await service.records(session.id))[: receipt.seq]]
+        done = [record.event for record in (await service.ask(Records(session.id)))[: receipt.seq]]
         left = next((event.left for event in reversed(done) if isinstance(event, Rewound)), ())
         _finish(args, console, session, plan, left)
         failed = bool(left)
@@ -120,8 +123,10 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
 # ---------------------------------------------------------------------------- rewind
 
 
-async def _show_plan(console: Console, service: Door, plan: RewindPlan, args: argparse.Namespace) -> None:
-    lines = (await service.describe(plan.changes)).split("\n")
+async def _show_plan(
+    console: Console, service: SessionApi, plan: RewindPlan, args: argparse.Namespace
+) -> None:
+    lines = (await service.ask(Describe(plan.changes))).split("\n")
     _write_diff(console.out, "\n".join(lines[:MAX_DIFF_LINES]))
     console.out.flush()
     if len(lines) > MAX_DIFF_LINES:

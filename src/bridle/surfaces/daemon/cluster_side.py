@@ -64,7 +64,7 @@ class ClusterSide:
         """Listen for other nodes and join the cluster; raises ConfigError, StoreError."""
         if self._is_worker:
             self._server = RemoteServer(
-                self.opened.node.worker_door, keeper, version=WIRE, token=self.opened.token
+                self.opened.node.worker_api, keeper, version=WIRE, token=self.opened.token
             )
             self.address = await self._listen(self._server)
         await self.opened.node.start(self.address)
@@ -73,7 +73,7 @@ class ClusterSide:
     def gate(self, node_token: str) -> Gate:
         """Return the gate that authenticates tenants' tokens."""
         opened, folders = self.opened, self._settings.scale.tenant_folders
-        return Gate(opened.door, opened.tenants, opened.audit, node_token=node_token, workspaces=folders)
+        return Gate(opened.api, opened.tenants, opened.audit, node_token=node_token, workspaces=folders)
 
     def stop_taking(self, timeout_s: float) -> None:
         """Take no more work."""

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from bridle.app import skills_in
 from bridle.config.settings import Settings, load_settings
-from bridle.core.door import Door
 from bridle.core.errors import ConfigError
+from bridle.core.session_api import SessionApi
 from bridle.core.skill import render
 from bridle.scale.gate import Gate
 from bridle.sessions.service import SessionService
@@ -31,7 +31,7 @@ class GrpcSide(Struct, frozen=True):
     settings: Settings
     environ: Mapping[str, str]
     service: SessionService
-    door: Door
+    api: SessionApi
     started_at: int
     stop: Callable[[], None]
     gate: Gate | None = None
@@ -76,7 +76,7 @@ class GrpcSide(Struct, frozen=True):
         """Start to listen; raises UsageError when the port is taken."""
         host, port = address
         return await serve_grpc(
-            self.door,
+            self.api,
             self,
             address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             cwd=str(self._usual_folder()),

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from bridle.config.daemon_keys import HttpSettings
 from bridle.config.telemetry_keys import TelemetrySettings
-from bridle.core.door import Door, LiveSession
 from bridle.core.errors import ConfigError
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.core.tenancy import Principal
 from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.rest.app import make_app
@@ -46,11 +46,14 @@ NO_OPERATIONS = Operations()
 
 
 def operations(
-    door: Door, telemetry: "Telemetry | None", wanted: TelemetrySettings, is_draining: Callable[[], bool]
+    api: SessionApi,
+    telemetry: "Telemetry | None",
+    wanted: TelemetrySettings,
+    is_draining: Callable[[], bool],
 ) -> Operations:
     """Return the enabled operations; ready means that the store answers and the process is not stopping."""
     return Operations(
-        readiness=Checks({"store": store_answers(door)}, is_draining=is_draining),
+        readiness=Checks({"store": store_answers(api)}, is_draining=is_draining),
         metrics=telemetry.metrics_text if telemetry is not None and wanted.prometheus else None,
         open_metrics=wanted.prometheus_open,
     )
@@ -61,7 +64,7 @@ class HttpSide:
 
     def __init__(
         self,
-        door: Door,
+        api: SessionApi,
         rpc: Desk,
         settings: HttpSettings,
         token: str,
@@ -82,10 +85,10 @@ class HttpSide:
         self._token = token if settings.token else ""
         self._logins = Logins(token) if settings.token else None
         self._web = Web(self._logins, Attempts(time.monotonic))
-        self._streams = Streams(door)
-        self._news = NewsFeed(door)
+        self._streams = Streams(api)
+        self._news = NewsFeed(api)
         self._app = make_app(
-            door,
+            api,
             rpc.folders,
             self._streams,
             news=self._news,
@@ -140,7 +143,7 @@ class HttpSide:
         folders = await folders_for(gate, principal, self._rpc.folders)
         return replace(
             self._rpc,
-            door=gate.door(principal),
+            api=gate.api(principal),
             folders=folders,
             may_look=lambda target: gate.look(principal, target),
         )

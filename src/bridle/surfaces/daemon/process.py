@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import bridle
 from bridle.app import Brought, open_service, open_telemetry
 from bridle.config.settings import Settings
-from bridle.core.door import Door, LiveSession
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.ids import SessionId
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.binding import listening_at
 from bridle.surfaces.daemon.ending import LOST
@@ -57,7 +57,7 @@ class Daemon:
         """Take the settings; a gateway runs no sessions of the cluster itself."""
         self._is_gateway = is_gateway
         self._cluster: ClusterSide | None = None
-        self._door: Door | None = None
+        self._api: SessionApi | None = None
         self._gate: Gate | None = None
         self._live: dict[SessionId, LiveSession] = {}
         """The sessions in memory on all machines of the cluster."""
@@ -123,11 +123,11 @@ class Daemon:
             self._place.load_token()  # before models exist, so that it is masked for them
             self._telemetry = open_telemetry(self._settings, self._environ)
             brought = Brought(telemetry=self._telemetry)
-            self._service, self._door = await self._open(brought)
+            self._service, self._api = await self._open(brought)
             for number in (signal.SIGTERM, signal.SIGINT):  # an earlier signal ends us at once
                 loop.add_signal_handler(number, self.request_shutdown)
             try:
-                await self._serve(self._service, self._door)
+                await self._serve(self._service, self._api)
             finally:
                 await self._service.aclose()
                 if self._cluster is not None:
@@ -137,8 +137,8 @@ class Daemon:
                 log.info("ended")
             return LOST if self._is_lost else 0
 
-    async def _open(self, brought: Brought) -> tuple[SessionService, Door]:
-        """Open the sessions of this process, and the session API for surfaces."""
+    async def _open(self, brought: Brought) -> tuple[SessionService, SessionApi]:
+        """Open the sessions of this process, and the API that surfaces use."""
         if not (self._is_gateway or self._settings.scale.enabled):
             service = open_service(self._settings, self._environ, self._tell_weights, brought)
             return service, service
@@ -146,9 +146,9 @@ class Daemon:
 
         self._cluster = ClusterSide(self._settings, self._environ, is_worker=not self._is_gateway)
         opened = await self._cluster.open(self._tell_weights, brought)
-        return opened.service, opened.door
+        return opened.service, opened.api
 
-    async def _serve(self, service: SessionService, door: Door) -> None:
+    async def _serve(self, service: SessionService, api: SessionApi) -> None:
         token = self._place.load_token()
         most = _open_descriptors() // 2
         keys = {
@@ -157,12 +157,12 @@ class Daemon:
         }
         self._gate = None if self._cluster is None else self._cluster.gate(token)
         self._server = RemoteServer(
-            door, self, version=bridle.__version__, token=token, most=most, keys=keys, gate=self._gate
+            api, self, version=bridle.__version__, token=token, most=most, keys=keys, gate=self._gate
         )
         async with AsyncExitStack() as stack:
             listeners: list[asyncio.Server] = []
             stack.callback(_close, listeners)
-            self._rpc = rpc = RpcSide(door, self._environ, self._place, str(self._place.work))
+            self._rpc = rpc = RpcSide(api, self._environ, self._place, str(self._place.work))
             stack.push_async_callback(rpc.aclose)
             listeners.append(await rpc.open())
             if self._settings.serve.tcp:
@@ -184,7 +184,7 @@ class Daemon:
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
             sweeping = asyncio.create_task(sweep(service, self._settings.serve))
-            hearing = asyncio.create_task(self._hear(door))
+            hearing = asyncio.create_task(self._hear(api))
             await self._until_end()
             sweeping.cancel()
             hearing.cancel()
@@ -198,11 +198,11 @@ class Daemon:
             await asyncio.sleep(LINGER_S)
             await self._server.aclose()
 
-    async def _hear(self, door: Door) -> None:
+    async def _hear(self, api: SessionApi) -> None:
         """Track the sessions in memory on all machines, if this is a cluster."""
         if self._cluster is None:
             return
-        async with aclosing(door.news()) as items:
+        async with aclosing(api.watch(None)) as items:
             async for news in items:
                 if news.live is None:
                     self._live.pop(news.session, None)
@@ -224,16 +224,14 @@ class Daemon:
     async def _open_socket(self, server: RemoteServer) -> asyncio.Server:
         with suppress(FileNotFoundError):  # we hold the lock: the file is left from a dead daemon
             self._place.socket.unlink()
-        door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        api = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with self._place.socket_path() as path:
             before = os.umask(0o177)
             try:
-                door.bind(path)
+                api.bind(path)
             finally:
                 os.umask(before)
-        return await asyncio.start_unix_server(
-            server.connected(needs_token=False), sock=door, backlog=BACKLOG
-        )
+        return await asyncio.start_unix_server(server.connected(needs_token=False), sock=api, backlog=BACKLOG)
 
     async def _open_tcp(self, server: RemoteServer) -> asyncio.Server:
         tls = self._settings.serve.tls.files("serve.tls")
@@ -256,15 +254,15 @@ class Daemon:
 
         assert self._service is not None
         assert self._rpc is not None
-        assert self._door is not None
+        assert self._api is not None
         side = HttpSide(
-            self._door,
+            self._api,
             self._rpc.desk(),
             self._settings.http,
             self._place.load_token(),
             live=self._service.live,
             gate=self._gate,
-            operations=operations(self._door, self._telemetry, self._settings.telemetry, self._stop.is_set),
+            operations=operations(self._api, self._telemetry, self._settings.telemetry, self._stop.is_set),
         )
         await side.listen(address)
         self._http = side
@@ -306,12 +304,12 @@ class Daemon:
         grpc = self._settings.grpc
         tls = grpc.tls.files("grpc.tls")
         address = listening_at(grpc.bind, "grpc.bind", tls=tls, has_token=grpc.token)
-        assert self._door is not None
+        assert self._api is not None
         side = GrpcSide(
             self._settings,
             self._environ,
             service,
-            self._door,
+            self._api,
             self._started_at,
             self.request_shutdown,
             self._gate,

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import bridle
-from bridle.core.door import Door
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.daemon.place import Place
 from bridle.system.unix_socket import short_path
 
@@ -21,9 +21,9 @@ BACKLOG = 64
 class RpcSide:
     """Accepts the clients of one socket."""
 
-    def __init__(self, door: Door, environ: Mapping[str, str], place: Place, usual: str) -> None:
+    def __init__(self, api: SessionApi, environ: Mapping[str, str], place: Place, usual: str) -> None:
         """Take the sessions; `usual` is the folder of sessions that name none."""
-        self._door = door
+        self._api = api
         self._environ = environ
         self._usual = usual
         self._place = place
@@ -31,15 +31,15 @@ class RpcSide:
 
     async def open(self) -> asyncio.Server:
         """Listen on a socket that only the user can open; raises OSError."""
-        door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        api = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         before = os.umask(0o177)
         try:
             self._place.rpc.unlink(missing_ok=True)  # we hold the lock: it is a dead daemon's
             with short_path(str(self._place.rpc)) as path:
-                door.bind(path)
+                api.bind(path)
         finally:
             os.umask(before)
-        return await asyncio.start_unix_server(self._take, sock=door, backlog=BACKLOG)
+        return await asyncio.start_unix_server(self._take, sock=api, backlog=BACKLOG)
 
     def desk(self) -> "Desk":
         """Return the state shared by all connections; runs continue after their client disconnects."""
@@ -48,7 +48,7 @@ class RpcSide:
         from bridle.surfaces.rpc import Desk
 
         return Desk(
-            door=self._door,
+            api=self._api,
             folders=Folders(self._environ, self._usual),
             contract=parse_contract(DEFAULT_CONTRACT),
             keeps_runs=True,

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from bridle.config.settings import Settings
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.protocol.commands import LENT_VARIABLES
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.terminal import Console
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ ENGINE_KEYS = tuple(
 """The settings of the engine: a project that sets one of them needs a separate engine."""
 
 
-async def reach_daemon(settings: Settings, console: Console, *, starts: bool) -> Door | None:
+async def reach_daemon(settings: Settings, console: Console, *, starts: bool) -> SessionApi | None:
     """Return the daemon's session API, if the daemon is enabled, runs, and fits the settings of this folder.
 
     With `starts`, a daemon is started if none runs; a warning says why it is not used.

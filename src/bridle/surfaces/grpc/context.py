@@ -11,9 +11,10 @@
 from collections.abc import Sequence
 
 from bridle.core.context import ContextUsage, Counted
-from bridle.core.door import Door
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import ModelReplied, Record, RunStarted
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.core.transcript import Transcript, live, transcript_of
 from bridle.surfaces.grpc.generated.kontekst_pb2 import ContextSnapshot, MessageStats
 
@@ -24,8 +25,8 @@ MAX_INT32 = 2**31 - 1
 class MessageTable:
     """The sizes of a session's messages, as far back as the requests of one run need."""
 
-    def __init__(self, door: Door, session: SessionId, run_id: RunId) -> None:
-        self._door = door
+    def __init__(self, api: SessionApi, session: SessionId, run_id: RunId) -> None:
+        self._api = api
         self._session = session
         self._run_id = run_id
         self._earlier: list[tuple[str, int]] = []
@@ -51,7 +52,7 @@ class MessageTable:
         size = FIRST_TAIL
         while True:
             after = max(0, seq - size)
-            records = await self._door.records(self._session, after, seq - after)
+            records = await self._api.ask(Records(self._session, after, seq - after))
             begun = [index for index, record in enumerate(records) if self._is_start(record)]
             at = begun[0] if begun else 0
             self._earlier = _sizes(transcript_of(live(records[:at]).records).messages)

@@ -8,9 +8,9 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
 from bridle.core.protocol import MAX_PROMPT_BYTES
+from bridle.core.session_api import SessionApi
 from bridle.scale.gate import Gate
 from bridle.surfaces.grpc.daemon import Daemon, DaemonRpc
 from bridle.surfaces.grpc.generated.kontekst_pb2 import DESCRIPTOR
@@ -58,7 +58,7 @@ class GrpcServer:
 
 
 async def serve_grpc(
-    door: Door,
+    api: SessionApi,
     daemon: Daemon,
     *,
     address: str,
@@ -84,7 +84,7 @@ async def serve_grpc(
         options=OPTIONS,
         maximum_concurrent_rpcs=MAX_CALLS,
     )
-    starts = Starts(door, cwd=cwd, approvals=approvals, render_skill=render_skill)
+    starts = Starts(api, cwd=cwd, approvals=approvals, render_skill=render_skill)
     add_AgentServiceServicer_to_server(AgentRpc(StartsOfAll(starts, callers, gate).of), server)
     add_DaemonServiceServicer_to_server(DaemonRpc(daemon, callers.principal), server)
     names = [service.full_name for service in DESCRIPTOR.services_by_name.values()]

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import ConfigError, NotAllowed, SessionConflict, SessionNotFound, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunOptions, SessionCreated
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.grpc.generated.kontekst_pb2 import StartRunCommand
 from bridle.surfaces.grpc.guard import Callers
@@ -45,7 +46,7 @@ class Starts:
 
     def __init__(
         self,
-        door: Door,
+        api: SessionApi,
         *,
         cwd: str,
         approvals: Approvals,
@@ -53,17 +54,17 @@ class Starts:
         check_folder: CheckFolder | None = None,
     ) -> None:
         """Take the sessions; `check_folder` rejects folders, None allows all."""
-        self.door = door
+        self.api = api
         self.proposes_all = approvals == "each"
         self._cwd = cwd
         self._approvals: Approvals = approvals
         self._render_skill = render_skill
         self._check_folder = check_folder
 
-    def held_to(self, door: Door, cwd: str, check_folder: CheckFolder) -> "Starts":
-        """Return a copy that is limited to another session API and some folders."""
+    def held_to(self, api: SessionApi, cwd: str, check_folder: CheckFolder) -> "Starts":
+        """Return the same for a client with another session API that may work in some folders only."""
         return Starts(
-            door,
+            api,
             cwd=cwd,
             approvals=self._approvals,
             render_skill=self._render_skill,
@@ -92,7 +93,7 @@ class Starts:
             cwd=cwd if cwd != created.cwd else None,
         )
         prompt = Prompt(user_message(words), options, if_busy="reject")
-        receipt = await self.door.submit(created.session_id, prompt)
+        receipt = await self.api.submit(created.session_id, prompt)
         assert receipt.run_id is not None  # what is not queued has started
         return Begun(created.session_id, receipt.run_id, agent, receipt.seq)
 
@@ -103,7 +104,7 @@ class Starts:
                 hint="use letters, digits, dots and dashes",
             )
         try:
-            [first] = await self.door.records(SessionId(name), limit=1)
+            [first] = await self.api.ask(Records(SessionId(name), limit=1))
         except SessionNotFound:
             return None
         return first.event if isinstance(first.event, SessionCreated) else None
@@ -112,7 +113,7 @@ class Starts:
         wanted = SessionId(start.session_id) if start.session_id else None
         title = f"/{start.skill.name} {start.skill.arguments}".rstrip() if start.HasField("skill") else ""
         try:
-            session = await self.door.create(cwd=cwd, agent=start.agent_name, title=title, session_id=wanted)
+            session = await self.api.create(cwd=cwd, agent=start.agent_name, title=title, session_id=wanted)
         except SessionConflict:  # another stream was faster with the same name
             session = SessionId(start.session_id)
         created = await self._known(session)
@@ -152,7 +153,7 @@ class StartsOfAll(Struct, frozen=True):
         async def check_folder(cwd: str) -> None:
             await gate.folders.check(tenant, cwd)
 
-        return self.own.held_to(gate.door(principal), folders[0] if folders else "/", check_folder)
+        return self.own.held_to(gate.api(principal), folders[0] if folders else "/", check_folder)
 
 
 def _in_words_of_kontekst(error: ConfigError, agent: str) -> ConfigError:

@@ -1,12 +1,12 @@
-"""One Run stream: reads the client's commands while it sends the events of the run.
+"""One Run stream: commands are read beside the run that is told.
 
 ```
           start ─▶ begin ─▶ started ─▶ follow ─▶ completed | cancelled | failed      (one task)
 read ─▶   approve, deny, cancel ─▶ the session API
-          the client closes its side ─▶ the stream ends, the run continues
+          end of the client's side ─▶ the stream ends, the run goes on
 ```
 
-A slow client delays only the writes here, never the run: it misses tokens, but no other event.
+A client that reads slowly holds up the writing here, never the run: it misses tokens, and no other event.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class RunStream:
 
     def __init__(self, starts: Starts, context: Context) -> None:
         self._starts = starts
-        self._door = starts.door
+        self._api = starts.api
         self._context = context
         self._writing = asyncio.Lock()  # invariant: one message is written at a time
         self._running: asyncio.Task[None] | None = None
@@ -138,9 +138,9 @@ class RunStream:
     async def _follow(self, begun: Begun, answered: asyncio.Event) -> None:
         self._begun = begun
         told = self._told = Translation(begun.run_id, proposes_all=self._starts.proposes_all)
-        table = MessageTable(self._door, begun.session, begun.run_id)
+        table = MessageTable(self._api, begun.session, begun.run_id)
         write, unsaid = self._write, Unsaid()
-        async with aclosing(self._door.watch(begun.session, begun.seq - 1)) as items:
+        async with aclosing(self._api.watch(begun.session, begun.seq - 1)) as items:
             async for item in items:  # the first one is the prompt
                 if not answered.is_set():
                     await self._announce(begun, answered)
@@ -198,7 +198,7 @@ class RunStream:
         if self._begun is None or self._told is None or self._told.is_over:
             return
         with suppress(SessionError):  # it just ended
-            await self._door.submit(self._begun.session, command)
+            await self._api.submit(self._begun.session, command)
 
 
 def _first(error: BaseException) -> BaseException:

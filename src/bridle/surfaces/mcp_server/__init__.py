@@ -1,7 +1,7 @@
-"""Bridle as an MCP server: runs, sessions and settings as MCP tools, resources and prompts.
+"""Bridle as an MCP server: runs, sessions and settings for clients that speak that protocol.
 
 ```
-client ─▶ stdio, http ─▶ server ─▶ tools ─▶ runs ─▶ the session API
+client ─▶ stdio, http ─▶ server ─▶ tools ─▶ runs ─▶ session API
                            │        └─ sessions, settings, meerkat
                            └─ resources, prompts
 ```

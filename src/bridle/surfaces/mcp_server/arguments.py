@@ -11,7 +11,7 @@ from bridle.core.permission import Mode
 from bridle.core.protocol import Answer, RewindScope, RunOptions
 from bridle.core.protocol.commands import MAX_KEY_CHARS
 from bridle.surfaces.export import Format
-from bridle.surfaces.looking import Topic
+from bridle.surfaces.folder_queries import Topic
 from bridle.surfaces.misfit import misfit
 
 ArgsT = TypeVar("ArgsT", bound=Struct)

@@ -11,10 +11,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
 from pydantic import ValidationError
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.driving import Answer, Asked, answer_of_nobody
 from bridle.surfaces.mcp_server.asking import answer_of, form_of
 from bridle.surfaces.mcp_server.runs import SETTLE_S, HeldRun, Runs
@@ -88,9 +88,9 @@ class Client:
 
 
 async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
-    """Follow a run until it ends or needs something from its client.
+    """Follow a run until it ends or needs something of its client.
 
-    If this is cancelled, so is the run. Raises what the session API raises.
+    Cancelled, the run is cancelled too. Raises what the session API raises.
     """
     runs.wake(held)
     try:
@@ -111,10 +111,10 @@ async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
     return Ended(held.result)
 
 
-async def submit_answer(door: Door, session: SessionId, answer: Answer) -> None:
+async def submit_answer(api: SessionApi, session: SessionId, answer: Answer) -> None:
     """Submit an answer; ignore errors, since the run may have ended meanwhile and reports failures itself."""
     try:
-        await door.submit(session, answer)
+        await api.submit(session, answer)
     except BridleError as error:
         log.info("session %s: an answer was not taken: %s", session, error)
 
@@ -166,4 +166,4 @@ class _Following:
         with scope:
             is_there = self._client.can_be_asked == "now"
             answer = await self._client.ask(asked) if is_there else answer_of_nobody(asked)
-            await submit_answer(self._runs.door, self._held.session, answer)
+            await submit_answer(self._runs.api, self._held.session, answer)

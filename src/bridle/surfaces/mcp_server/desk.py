@@ -14,10 +14,10 @@ from mcp_types import (
 )
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.looking import Looking
+from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.mcp_server.asking import form_of
 from bridle.surfaces.mcp_server.client import Asks, Client
 from bridle.surfaces.mcp_server.runs import HeldRun, Runs
@@ -32,7 +32,7 @@ Answered = CallToolResult | InputRequiredResult
 class Desk(Struct, frozen=True):
     """What all calls share."""
 
-    door: Door
+    api: SessionApi
     runs: Runs
     folders: Folders
     bus: SubscriptionBus
@@ -40,9 +40,9 @@ class Desk(Struct, frozen=True):
     """True if callers may also loosen the user's rules."""
 
     @property
-    def looking(self) -> Looking:
-        """Read access to sessions and folders."""
-        return Looking(self.door, self.folders)
+    def about_folders(self) -> FolderQueries:
+        """Return what answers questions about folders."""
+        return FolderQueries(self.api, self.folders)
 
 
 class Call(Struct, frozen=True):
@@ -53,9 +53,9 @@ class Call(Struct, frozen=True):
     params: CallToolRequestParams
 
     @property
-    def door(self) -> Door:
-        """The session API."""
-        return self.desk.door
+    def api(self) -> SessionApi:
+        """Return where the sessions are."""
+        return self.desk.api
 
 
 Handler = Callable[[Call], Awaitable[Answered]]

@@ -13,6 +13,6 @@ from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
 async def folder(call: Call) -> Answered:
     """Return the requested topic of a folder."""
     args = read_arguments(call.params.arguments, FolderArgs)
-    found = await call.desk.looking.folder(args.what, args.cwd)
+    found = await call.desk.about_folders.folder(args.what, args.cwd)
     view = await asyncio.to_thread(within, found, MAX_TEXT_CHARS)
     return answered(msgspec.json.encode(view[args.what]).decode(), view)

@@ -23,6 +23,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, user_message
 from bridle.core.ports import ToolOutput
 from bridle.core.protocol import Prompt, Resume, RunOptions, Steer
+from bridle.core.queries import IsRunning, PreviewContext
 from bridle.core.session import RunState
 from bridle.core.tool import ToolSpec
 from bridle.surfaces.driving import rules_needed
@@ -38,6 +39,7 @@ from bridle.surfaces.meerkat.requests import CallbackTool, Order, OutputTokens, 
 from bridle.surfaces.meerkat.results import SchemaWarning, run_result
 from bridle.surfaces.meerkat.skills import with_skills
 from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused, problem_of, problem_of_result
+from bridle.surfaces.session_calls import read_session
 from bridle.surfaces.wire import Result
 
 WAITING = "Agent is waiting for tool results"
@@ -154,7 +156,7 @@ async def resume(call: Call) -> Answered:
     if (held := await held_before(call)) is not None:
         return await _follow(call, held)
     args = read_arguments(call.params.arguments, MeerkatResumeArgs)
-    session, created = await find(call.door, args.session_id)
+    session, created = await find(call.api, args.session_id)
     results = args.results
     held = call.desk.runs.resting_in(session)
     if held is not None:
@@ -203,7 +205,7 @@ def _check_waiting(held: HeldRun, results: dict[CallId, ToolOutput]) -> None:
 async def _give(call: Call, held: HeldRun, prompt: str, results: dict[CallId, ToolOutput]) -> HeldRun:
     """Continue a waiting run; a prompt sent with the results reaches it before its next turn."""
     if prompt and results:
-        await call.door.submit(held.session, Steer(user_message(prompt)))
+        await call.api.submit(held.session, Steer(user_message(prompt)))
     if held.callbacks is not None:
         held.callbacks.give(results)
     return held
@@ -228,9 +230,9 @@ def _listed(calls: list[CallId]) -> str:
 
 async def _cut_off(call: Call, session: SessionId) -> RunState | None:
     """Return the unfinished run of a session that no process drives; None if there is none."""
-    if await call.door.is_running(session):
+    if await call.api.ask(IsRunning(session)):
         return None
-    return (await call.door.read(session)).run
+    return (await read_session(call.api, session)).run
 
 
 async def _go_on(
@@ -243,7 +245,7 @@ async def _go_on(
     """Resume a run: its open calls are repeated with the same ids and get the given results."""
     order = args.order(args.prompt)
     open_calls = _open_calls(cut)
-    ours = {tool.name for tool in (await call.door.next_context(session)).tools}
+    ours = {tool.name for tool in (await call.api.ask(PreviewContext(session))).tools}
     lent = {tool.name for tool in order.tools}
     theirs = {one.id: one for one in open_calls if one.name in lent or one.name not in ours}
     if results:

@@ -14,9 +14,10 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.protocol import Record
+from bridle.core.queries import ListSessions, Records
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.export import to_markdown
 from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS, bounded
@@ -29,10 +30,10 @@ JSON = "application/json"
 MARKDOWN = "text/markdown"
 
 
-async def list_resources(door: Door, cursor: str | None) -> ListResourcesResult:
+async def list_resources(api: SessionApi, cursor: str | None) -> ListResourcesResult:
     """Return a page of sessions, newest first; the first page starts with the list resource."""
     start = _start(cursor)
-    sessions = await door.list()
+    sessions = await api.ask(ListSessions())
     page = sessions[start : start + PAGE]
     listed = [_session(session) for session in page]
     if start == 0:
@@ -70,16 +71,16 @@ def list_templates() -> ListResourceTemplatesResult:
     return ListResourceTemplatesResult(resource_templates=[transcript, records])
 
 
-async def read_resource(door: Door, uri: str) -> ReadResourceResult:
+async def read_resource(api: SessionApi, uri: str) -> ReadResourceResult:
     """Return the content of a URI; raises MCPError."""
     if uri == LIST:
-        return _text(uri, JSON, msgspec.json.encode((await door.list())[:MAX_LISTED]).decode())
+        return _text(uri, JSON, msgspec.json.encode((await api.ask(ListSessions()))[:MAX_LISTED]).decode())
     found = parse_uri(uri)
     if found is None:
         raise _missing(uri)
     session, wants_records = found
     try:
-        records = await door.records(session)
+        records = await api.ask(Records(session))
     except SessionNotFound:
         raise _missing(uri) from None
     if wants_records:

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from bridle.config.rules import local_rules
 from bridle.config.settings import find_user_folder
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotFound, UsageError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.messages import user_message
 from bridle.core.permission import Action, parse_rule
-from bridle.core.protocol import Prompt, Resume, RunOptions, SessionCreated
+from bridle.core.protocol import Delete, Prompt, Resume, RunOptions, SessionCreated
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import title_from
 from bridle.surfaces.driving import rules_needed
 from bridle.surfaces.mcp_server.arguments import ResumeArgs, RunArgs, read_arguments
@@ -26,7 +26,7 @@ from bridle.surfaces.mcp_server.desk import Answered, Call, Desk, answered, asks
 from bridle.surfaces.mcp_server.runs import HeldRun
 from bridle.surfaces.mcp_server.trusting import check_options
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
-from bridle.surfaces.origin import origin
+from bridle.surfaces.session_calls import origin
 from bridle.surfaces.skill_prompt import expand_in
 from bridle.surfaces.wire import Result
 
@@ -43,7 +43,7 @@ async def run(call: Call) -> Answered:
     }
     options = args.options(**more)
     if args.session_id:
-        session, created = await find(call.door, args.session_id)
+        session, created = await find(call.api, args.session_id)
         options = replace(options, agent=args.agent if args.agent not in ("", created.agent) else None)
         where = await asyncio.to_thread(call.desk.folders.path, args.cwd) if args.cwd else created.cwd
         options = replace(options, cwd=where if where != created.cwd else None)
@@ -62,7 +62,7 @@ async def resume(call: Call) -> Answered:
     if (held := await held_before(call)) is not None:
         return await _follow(call, held)
     args = read_arguments(call.params.arguments, ResumeArgs)
-    session, created = await find(call.door, args.session_id)
+    session, created = await find(call.api, args.session_id)
     command: Prompt | Resume
     if args.prompt:
         command = await make_prompt(call.desk, args.prompt, args.options(), created.cwd)
@@ -107,16 +107,16 @@ async def held_before(call: Call) -> HeldRun | None:
         asked = {str(known): one for known, one in held.asked.items()}.get(call_id)
         if asked is not None and isinstance(given, ElicitResult):
             held.settle(asked.call_id)
-            await submit_answer(call.door, held.session, answer_of(asked, given))
+            await submit_answer(call.api, held.session, answer_of(asked, given))
     return held
 
 
-async def find(door: Door, wanted: str) -> tuple[SessionId, SessionCreated]:
+async def find(api: SessionApi, wanted: str) -> tuple[SessionId, SessionCreated]:
     """Return a session id and its creation event; raises SessionNotFound."""
     if not is_session_id(wanted):
         raise SessionNotFound(f"no session {wanted[:80]!r}")
     session = SessionId(wanted)
-    return session, await origin(door, session)
+    return session, await origin(api, session)
 
 
 async def make_prompt(
@@ -157,11 +157,11 @@ async def begin_new(
     callbacks: Callbacks | None = None,
 ) -> HeldRun:
     """Create a session with a run; delete the session if the prompt is rejected."""
-    session = await desk.door.create(cwd=cwd, agent=agent, title=title)
+    session = await desk.api.create(cwd=cwd, agent=agent, title=title)
     try:
         held = await begin(desk, session, prompt, callbacks)
     except BridleError:
-        await desk.door.delete(session)
+        await desk.api.submit(session, Delete())
         raise
     await desk.bus.publish(ResourcesListChanged())
     await desk.bus.publish(ResourceUpdated(uri=LIST))

@@ -18,7 +18,6 @@ from typing import Self
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionBusy
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import ToolCall
@@ -35,6 +34,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.driving import Answerer, Asked, Drive, nobody, others
 from bridle.surfaces.mcp_server.callbacks import Callbacks
 from bridle.surfaces.mcp_server.news import News
@@ -173,9 +173,9 @@ class HeldRun:
 class Runs:
     """All runs of one server; as a context manager, it stops following them at the end."""
 
-    def __init__(self, door: Door, *, most: int = MAX_HELD, rest_s: float = MAX_REST_S) -> None:
+    def __init__(self, api: SessionApi, *, most: int = MAX_HELD, rest_s: float = MAX_REST_S) -> None:
         """Hold at most `most` runs; cancel one that waits for its client longer than `rest_s`."""
-        self.door = door
+        self.api = api
         self._most = most
         self._rest_s = rest_s
         self.is_leaving = False
@@ -253,8 +253,8 @@ class Runs:
         try:
             async with AsyncExitStack() as stack:
                 if held.callbacks is not None:
-                    await stack.enter_async_context(self.door.lend(held.session, held.callbacks))
-                drive = await stack.enter_async_context(Drive(self.door, held.session, answer))
+                    await stack.enter_async_context(self.api.provide_tools(held.session, held.callbacks))
+                drive = await stack.enter_async_context(Drive(self.api, held.session, answer))
                 held.drive = drive
                 receipt = await drive.start(command)
                 held.run_id, held.item_id = receipt.run_id, receipt.item_id
@@ -298,7 +298,7 @@ class Runs:
         if held.is_over:
             self.forget(held)
             return
-        if self.is_leaving and self.door.outlives_us:
+        if self.is_leaving and self.api.is_remote:
             return
         task = asyncio.create_task(self._cancel(held, reason))
         self._cancelling.add(task)

@@ -1,4 +1,4 @@
-"""The MCP server over the session API: its methods and their handlers."""
+"""The MCP server over a session API: which methods it has, and who answers each."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -20,8 +20,8 @@ from mcp_types import (
 )
 
 import bridle
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.mcp_server import prompts, resources
 from bridle.surfaces.mcp_server.client import Client, Context
@@ -71,7 +71,7 @@ class BridleServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         with _told():
-            return await resources.list_resources(self._desk.door, params.cursor if params else None)
+            return await resources.list_resources(self._desk.api, params.cursor if params else None)
 
     async def _list_templates(
         self, context: Context, params: PaginatedRequestParams | None
@@ -80,7 +80,7 @@ class BridleServer:
 
     async def _read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         with _told():
-            return await resources.read_resource(self._desk.door, str(params.uri))
+            return await resources.read_resource(self._desk.api, str(params.uri))
 
     async def _list_prompts(
         self, context: Context, params: PaginatedRequestParams | None
@@ -104,11 +104,11 @@ def _told() -> Iterator[None]:
 
 @asynccontextmanager
 async def open_server(
-    door: Door, folders: Folders, runs: Runs | None = None, *, trusts_caller: bool = False
+    api: SessionApi, folders: Folders, runs: Runs | None = None, *, trusts_caller: bool = False
 ) -> AsyncIterator[BridleServer]:
-    """Create a server over the session API; at the end it stops following runs.
+    """Make the server over a session API; left, it follows no run any more.
 
-    Callers may tighten the user's settings; only trusted ones may loosen them.
+    Callers may tighten what the user has set; only those who are trusted may loosen it.
     """
-    async with runs or Runs(door) as runs:
-        yield BridleServer(Desk(door, runs, folders, InMemorySubscriptionBus(), trusts_caller))
+    async with runs or Runs(api) as runs:
+        yield BridleServer(Desk(api, runs, folders, InMemorySubscriptionBus(), trusts_caller))

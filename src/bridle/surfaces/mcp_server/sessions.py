@@ -8,7 +8,6 @@ import msgspec
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from msgspec import Struct
 
-from bridle.core.door import RewindPlan
 from bridle.core.errors import SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import user_message
@@ -19,6 +18,7 @@ from bridle.core.protocol import (
     Command,
     Compact,
     Decide,
+    Delete,
     DropQueued,
     Outcome,
     Prompt,
@@ -29,6 +29,17 @@ from bridle.core.protocol import (
     Steer,
     Totals,
 )
+from bridle.core.queries import (
+    Describe,
+    IsRunning,
+    ListSessions,
+    PlanRewind,
+    PreviewContext,
+    Records,
+    RewindPlan,
+    ShowDiff,
+    Status,
+)
 from bridle.core.revision import FileChange
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
@@ -38,8 +49,9 @@ from bridle.surfaces.mcp_server.desk import Answered, Call, answered
 from bridle.surfaces.mcp_server.running import find
 from bridle.surfaces.mcp_server.trusting import refuse_unless_trusted
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
+from bridle.surfaces.session_calls import export_session, fork_session, read_session
 from bridle.surfaces.terminal import one_line
-from bridle.surfaces.usage import Stats
+from bridle.surfaces.usage import Stats, use_of
 
 PAGE = 50
 MAX_PAGE_BYTES = 1024 * 1024
@@ -125,16 +137,16 @@ async def sessions(call: Call) -> Answered:
 
 
 async def _list(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    found = await call.door.list(archived=bool(args.archived))
+    found = await call.api.ask(ListSessions(archived=bool(args.archived)))
     end = args.after + (args.limit or PAGE)
     page = list(found[args.after : end])
     return SessionsAnswer(action="list", sessions=page, next=end if end < len(found) else None)
 
 
 async def _read(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    stored = await call.door.read(session)
-    view = _view(session, stored, is_active=await call.door.is_running(session))
+    session, _ = await find(call.api, args.session_id)
+    stored = await read_session(call.api, session)
+    view = _view(session, stored, is_active=await call.api.ask(IsRunning(session)))
     return SessionsAnswer(action="read", session=view)
 
 
@@ -162,9 +174,9 @@ def _view(session_id: SessionId, session: Session, *, is_active: bool) -> Sessio
 
 
 async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
+    session, _ = await find(call.api, args.session_id)
     limit = args.limit or PAGE
-    found = await call.door.records(session, args.after, limit + 1)
+    found = await call.api.ask(Records(session, args.after, limit + 1))
     page: list[dict[str, Any]] = []
     size, last = 0, args.after
     for record in found[:limit]:
@@ -177,34 +189,34 @@ async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 async def _export(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    text = await call.desk.looking.export(session, args.format or "md")
+    session, _ = await find(call.api, args.session_id)
+    text = await export_session(call.api, session, args.format or "md")
     return SessionsAnswer(action=args.action, text=bounded(text))
 
 
 async def _changes(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    diff = await call.desk.looking.diff(session, args.after, args.upto)
+    session, _ = await find(call.api, args.session_id)
+    diff = await call.api.ask(ShowDiff(session, args.after, args.upto))
     return SessionsAnswer(action="changes", text=bounded(diff.text), changes=diff.changes)
 
 
 async def _context(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    found = await call.door.next_context(session, args.seq)
+    session, _ = await find(call.api, args.session_id)
+    found = await call.api.ask(PreviewContext(session, args.seq))
     return SessionsAnswer(action="context", context=await asyncio.to_thread(within, found, MAX_TEXT_CHARS))
 
 
 async def _usage(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    return SessionsAnswer(action="usage", usage=await call.desk.looking.usage(session))
+    session, _ = await find(call.api, args.session_id)
+    return SessionsAnswer(action="usage", usage=await use_of(call.api, session))
 
 
 async def _plan_rewind(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    plan = await call.door.plan_rewind(session, args.seq or 0)
+    session, _ = await find(call.api, args.session_id)
+    plan = await call.api.ask(PlanRewind(session, args.seq or 0))
     lines = [f"{path}: somebody else has changed it since" for path in plan.conflicts]
     lines += [f"{path}: its earlier content was too large to keep" for path in plan.lost]
-    lines.append(await call.door.describe(plan.changes))
+    lines.append(await call.api.ask(Describe(plan.changes)))
     return SessionsAnswer(action="plan_rewind", plan=plan, text=bounded("\n".join(lines)))
 
 
@@ -222,8 +234,8 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
     """Hand a command to the session."""
 
     async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
-        session, _ = await find(call.door, args.session_id)
-        receipt = await call.door.submit(session, make(args))
+        session, _ = await find(call.api, args.session_id)
+        receipt = await call.api.submit(session, make(args))
         await call.desk.bus.publish(ResourceUpdated(uri=session_uri(session)))
         return SessionsAnswer(
             action=args.action, seq=receipt.seq, run_id=receipt.run_id, item_id=receipt.item_id
@@ -234,44 +246,44 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
 
 async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
     """Let a prompt wait for the end of the active run; whoever asks then finds nobody."""
-    session, _ = await find(call.door, args.session_id)
-    if not await call.door.is_running(session):
+    session, _ = await find(call.api, args.session_id)
+    if not await call.api.ask(IsRunning(session)):
         raise SessionNotRunning(f"session {session} is not running", hint="bridle_run begins a run")
     held = await call.desk.runs.begin(session, Prompt(user_message(args.text)), is_attended=False)
     return SessionsAnswer(action="queue", run_id=held.run_id, item_id=held.item_id)
 
 
 async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    run = (await call.door.glance(session)).run
+    session, _ = await find(call.api, args.session_id)
+    run = (await call.api.ask(Status(session))).run
     if run is None or args.call_id not in [asked.call_id for asked in run.approvals]:
         raise UsageError(f"no approval of the call {args.call_id!r} is open", hint="action read shows them")
     assert args.answer is not None
     if args.answer not in ("deny", "stop"):
         refuse_unless_trusted(call.desk, "approving a call")
-    receipt = await call.door.submit(session, Decide(CallId(args.call_id), args.answer, args.reason))
+    receipt = await call.api.submit(session, Decide(CallId(args.call_id), args.answer, args.reason))
     return SessionsAnswer(action="decide", seq=receipt.seq)
 
 
 async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    run = (await call.door.glance(session)).run
+    session, _ = await find(call.api, args.session_id)
+    run = (await call.api.ask(Status(session))).run
     if run is None or args.call_id not in [asked.call_id for asked in run.questions]:
         raise UsageError(f"no question of the call {args.call_id!r} is open", hint="action read shows them")
-    receipt = await call.door.submit(session, Reply(CallId(args.call_id), tuple(args.answers)))
+    receipt = await call.api.submit(session, Reply(CallId(args.call_id), tuple(args.answers)))
     return SessionsAnswer(action="reply", seq=receipt.seq)
 
 
 async def _fork(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    child = await call.door.fork(session, args.seq)
+    session, _ = await find(call.api, args.session_id)
+    child = await fork_session(call.api, session, args.seq)
     await _tell_list(call)
     return SessionsAnswer(action="fork", session_id=child)
 
 
 async def _delete(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.door, args.session_id)
-    await call.door.delete(session)
+    session, _ = await find(call.api, args.session_id)
+    await call.api.submit(session, Delete())
     await _tell_list(call)
     return SessionsAnswer(action="delete", session_id=session)
 

@@ -8,7 +8,7 @@ from mcp_types import INVALID_PARAMS, Tool, ToolAnnotations
 from msgspec import Struct
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.looking import FolderView
+from bridle.surfaces.folder_queries import FolderView
 from bridle.surfaces.mcp_server import configuring, folder, meerkat, running, sessions
 from bridle.surfaces.mcp_server.arguments import (
     ConfigArgs,

@@ -12,8 +12,8 @@ from bridle.core.budget import Limits
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunOptions
 from bridle.surfaces.mcp_server.desk import Desk
-from bridle.surfaces.origin import origin
 from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.session_calls import origin
 
 FLAG = "--trust-caller"
 
@@ -36,7 +36,7 @@ async def check_options(desk: Desk, session: SessionId, options: RunOptions) -> 
             refuse_unless_trusted(desk, name)
     if desk.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
         return
-    created = await origin(desk.door, session)
+    created = await origin(desk.api, session)
     cwd, name = options.cwd or created.cwd, options.agent or created.agent
     agent = await asyncio.to_thread(lambda: load_agent(name, desk.folders.settings(cwd)).agent)
     if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(agent.mode):

@@ -1,4 +1,4 @@
-"""State shared by the sessions of one open Bridle: the session API, the program's tools, pending cleanup."""
+"""What the sessions of one opened Bridle share: the session API, the program's tools, what ends with it."""
 
 import asyncio
 import itertools
@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Tool
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.python.tools import Lent
 
 
@@ -29,9 +29,13 @@ class Host:
     """Holds what outlives a single call of the program."""
 
     def __init__(
-        self, door: Door, environ: Mapping[str, str], tools: Sequence[Tool], builtins: Callable[[], list[str]]
+        self,
+        api: SessionApi,
+        environ: Mapping[str, str],
+        tools: Sequence[Tool],
+        builtins: Callable[[], list[str]],
     ) -> None:
-        self._door = door
+        self._api = api
         self._is_closed = False
         self.environ = environ
         self.tools = tools
@@ -44,11 +48,11 @@ class Host:
         self._turns: weakref.WeakValueDictionary[SessionId, asyncio.Lock] = weakref.WeakValueDictionary()
 
     @property
-    def door(self) -> Door:
-        """The session API; raises UsageError once it is closed."""
+    def api(self) -> SessionApi:
+        """All that can be asked of sessions; raises UsageError once it is closed."""
         if self._is_closed:
             raise UsageError("this Bridle is closed", hint="async with bridle.open() as b: …")
-        return self._door
+        return self._api
 
     def turn(self, session: SessionId) -> asyncio.Lock:
         """Return the lock that queues a session's runs: cancelling one must not cancel those behind it."""
@@ -58,11 +62,11 @@ class Host:
 
     async def lend(self, session: SessionId, cwd: str, tools: Sequence[Tool]) -> int:
         """Give a session tools of the program; return a handle for `give_back`, 0 if there are none."""
-        everywhere = self.tools if self.door.outlives_us else ()
+        everywhere = self.tools if self.api.is_remote else ()
         if not tools and not everywhere:
             return 0
         lent, stack = Lent((*everywhere, *tools), session, cwd), AsyncExitStack()
-        await stack.enter_async_context(self.door.lend(session, lent))
+        await stack.enter_async_context(self.api.provide_tools(session, lent))
         number = next(self._numbers)
         self._loans[number] = _Loan(session, lent, stack)
         return number
@@ -115,10 +119,10 @@ class Host:
         task.add_done_callback(self._endings.discard)
 
     async def aclose(self) -> None:
-        """Wait for pending cleanup, remove all client tools and close the session API."""
+        """Wait for what is ending, take everything back and close the session API."""
         if self._endings:
             await asyncio.wait(self._endings)
         for number in list(self._loans):
             await self.give_back(number)
         self._is_closed = True
-        await self._door.aclose()
+        await self._api.aclose()

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,23 +15,24 @@ from msgspec import Struct
 from bridle.app import open_blobs, open_sandbox, open_tools
 from bridle.app.lsp import open_languages
 from bridle.config.settings import Settings, find_home, load_settings
-from bridle.core.door import Door
 from bridle.core.errors import ConfigError, SessionConflict, SessionNotFound, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Provider, Store, Tool
 from bridle.core.protocol import SessionCreated
 from bridle.core.protocol.commands import LENT_VARIABLES
-from bridle.core.servers import ServerView
+from bridle.core.queries import ListSessions
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.folder import AgentRow, Folders, ModelView, RuleList
-from bridle.surfaces.looking import Looking
-from bridle.surfaces.origin import origin
+from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.python.hooks import Hook, opened
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, joined
 from bridle.surfaces.python.session import Session
 from bridle.surfaces.python.tools import ToolLike, tools_of
+from bridle.surfaces.session_calls import origin
 from bridle.surfaces.usage import AllStats, time_before
 
 
@@ -79,8 +81,8 @@ class Bridle:
         try:
             environ = await self._environ()
             settings = await self._load_settings(environ)
-            door = await self._open_door(settings, environ)
-            self._host = Host(door, environ, self._opening.tools, lambda: _builtin_names(settings, environ))
+            api = await self._open_api(settings, environ)
+            self._host = Host(api, environ, self._opening.tools, lambda: _builtin_names(settings, environ))
         except BaseException:
             await self._remove_home()
             raise
@@ -101,9 +103,15 @@ class Bridle:
             await self._remove_home()
 
     @property
-    def door(self) -> Door:
-        """The complete session API, also for what has no method here; raises UsageError."""
-        return self._opened().door
+    def api(self) -> SessionApi:
+        """The session API, for what has no shorter name here; raises UsageError."""
+        return self._opened().api
+
+    @property
+    def door(self) -> SessionApi:
+        """The old name of `api`; it goes away with the next release."""
+        warnings.warn("Bridle.door is now Bridle.api", DeprecationWarning, stacklevel=2)
+        return self.api
 
     # ------------------------------------------------------------------ sessions
 
@@ -133,12 +141,12 @@ class Bridle:
         if newest:
             if named is not None:
                 raise UsageError("newest and an id cannot both say which session is meant")
-            named = next((one.id for one in await host.door.list() if _is_own(one, folder)), None)
+            named = next((one.id for one in await host.api.ask(ListSessions()) if _is_own(one, folder)), None)
         found = None if named is None else await self._find(host, named)
         if found is None:
             agent = agent or self._opening.agent
             try:
-                named = await host.door.create(cwd=folder, agent=agent, title=title, session_id=named)
+                named = await host.api.create(cwd=folder, agent=agent, title=title, session_id=named)
             except SessionConflict:  # another client has just created it
                 if named is None or (found := await self._find(host, named)) is None:
                     raise
@@ -150,11 +158,11 @@ class Bridle:
 
     async def sessions(self, *, archived: bool = False) -> Sequence[SessionSummary]:
         """Return a summary of every session, newest first; archived ones only with `archived`."""
-        return await self.door.list(archived=archived)
+        return await self.api.ask(ListSessions(archived=archived))
 
     async def _find(self, host: Host, session: SessionId) -> SessionCreated | None:
         try:
-            return await origin(host.door, session)
+            return await origin(host.api, session)
         except SessionNotFound:
             return None
 
@@ -162,33 +170,33 @@ class Bridle:
 
     async def agents(self, cwd: str | Path | None = None) -> list[AgentRow]:
         """List the agents of a folder, including broken ones."""
-        return await self._looking().agents(_named(cwd))
+        return await self._folders().agents(_named(cwd))
 
     async def skills(self, cwd: str | Path | None = None) -> list[Skill]:
         """List the skills of a folder, by name."""
-        return await self._looking().skills(_named(cwd))
+        return await self._folders().skills(_named(cwd))
 
     async def models(self, cwd: str | Path | None = None, *, every: bool = False) -> list[ModelView]:
         """List the models that can be used, with `every` also those without a key.
 
         Models of providers passed to `bridle.open` are not included.
         """
-        return await self._looking().models(_named(cwd), every=every)
+        return await self._folders().models(_named(cwd), every=every)
 
     async def rules(self, cwd: str | Path | None = None, *, agent: str = "") -> RuleList:
         """List the rules from files that apply to an agent in a folder, strictest first."""
-        return await self._looking().rules(_named(cwd), agent or self._opening.agent)
+        return await self._folders().rules(_named(cwd), agent or self._opening.agent)
 
     async def servers(self, cwd: str | Path | None = None) -> list[ServerView]:
         """Return the state of a folder's MCP servers and language servers, without starting any."""
-        return await self._looking().servers(_named(cwd))
+        return await self._folders().servers(_named(cwd))
 
     async def stats(self, *, since: str = "", archived: bool = False) -> AllStats:
         """Return the usage of all sessions, for all time or `since` a time ago, such as "7d" or "12h"."""
-        return await self._looking().stats(time_before(since) if since else 0, archived=archived)
+        return await self._folders().stats(time_before(since) if since else 0, archived=archived)
 
-    def _looking(self) -> Looking:
-        return Looking(self.door, Folders(self._opened().environ, self._opening.cwd, self._flags))
+    def _folders(self) -> FolderQueries:
+        return FolderQueries(self.api, Folders(self._opened().environ, self._opening.cwd, self._flags))
 
     # ------------------------------------------------------------------ opening
 
@@ -214,7 +222,7 @@ class Bridle:
         self.warnings, self._flags = settings.warnings, settings.flags
         return settings
 
-    async def _open_door(self, settings: Settings, environ: Mapping[str, str]) -> Door:
+    async def _open_api(self, settings: Settings, environ: Mapping[str, str]) -> SessionApi:
         opening = self._opening
         if opening.daemon:
             return await _daemon(settings, environ)
@@ -304,7 +312,7 @@ def _ephemeral_flags(opening: Opening) -> dict[str, Any]:
     return {**flags, "providers.embedded.models_dir": str(home / "models")}
 
 
-async def _daemon(settings: Settings, environ: Mapping[str, str]) -> Door:
+async def _daemon(settings: Settings, environ: Mapping[str, str]) -> SessionApi:
     from bridle.surfaces.daemon.place import Place
     from bridle.surfaces.daemon.starting import reach
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any, Literal, Self, TypeVar, Unpack, get_args, overload
 from weakref import finalize
 
-from bridle.core.door import NextContext, Receipt, RewindPlan
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
@@ -17,6 +16,7 @@ from bridle.core.protocol import (
     Command,
     Compact,
     Decide,
+    Delete,
     Delta,
     Prompt,
     Record,
@@ -28,7 +28,17 @@ from bridle.core.protocol import (
     RunOptions,
     Steer,
 )
+from bridle.core.queries import (
+    IsRunning,
+    NextContext,
+    PlanRewind,
+    PreviewContext,
+    Records,
+    RewindPlan,
+    ShowDiff,
+)
 from bridle.core.session import Session as SessionState
+from bridle.core.session_api import Receipt
 from bridle.surfaces.export import FORMATS, Format
 from bridle.surfaces.python.answering import Answering
 from bridle.surfaces.python.host import Host
@@ -36,6 +46,7 @@ from bridle.surfaces.python.options import RunKeywords, check_tool_names, joined
 from bridle.surfaces.python.prompts import PromptLike, message_of
 from bridle.surfaces.python.results import RunResult
 from bridle.surfaces.python.stream import RunStream
+from bridle.surfaces.session_calls import fork_session, read_session
 from bridle.surfaces.usage import Stats, use_of
 from bridle.surfaces.wire import Result
 from bridle.typed import schema_of, value_as
@@ -249,11 +260,11 @@ class Session:
 
     async def is_running(self) -> bool:
         """Return True if a run of the session is active, in any process."""
-        return await self._host.door.is_running(self.id)
+        return await self._host.api.ask(IsRunning(self.id))
 
     async def submit(self, command: Command) -> Receipt:
         """Submit any command; raises SessionError if it is rejected."""
-        return await self._host.door.submit(self.id, command)
+        return await self._host.api.submit(self.id, command)
 
     # ------------------------------------------------------------------ child sessions
 
@@ -262,7 +273,7 @@ class Session:
     ) -> "Session":
         """Start a child session with the messages up to record `at`, by default all."""
         named = SessionId(session_id) if session_id is not None else None
-        child = await self._host.door.fork(self.id, at, session_id=named)
+        child = await fork_session(self._host.api, self.id, at, session_id=named)
         return await Session.opened(
             self._host, child, self.cwd, self._tools, joined(self._options, **options)
         )
@@ -279,7 +290,7 @@ class Session:
 
     async def plan_rewind(self, to: int) -> RewindPlan:
         """Return what a rewind would do to the files, without doing it."""
-        return await self._host.door.plan_rewind(self.id, to)
+        return await self._host.api.ask(PlanRewind(self.id, to))
 
     async def compact(self, keep: str = "") -> None:
         """Replace old messages by a summary, now or before the next turn."""
@@ -295,7 +306,7 @@ class Session:
 
     async def delete(self) -> None:
         """Delete the session permanently; raises SessionBusy while it runs."""
-        await self._host.door.delete(self.id)
+        await self._host.api.submit(self.id, Delete())
         await self.aclose()
 
     # ------------------------------------------------------------------ reading
@@ -306,27 +317,26 @@ class Session:
 
     async def records(self, after: int = 0, limit: int | None = None) -> list[Record]:
         """Return the stored records in order."""
-        return await self._host.door.records(self.id, after, limit)
+        return await self._host.api.ask(Records(self.id, after, limit))
 
     def watch(self, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]:
         """Yield every record after `after`, first from the store and then live, with deltas in between.
 
         Never ends on its own; with None it starts with the newest record.
         """
-        return self._host.door.watch(self.id, after)
+        return self._host.api.watch(self.id, after)
 
     async def state(self) -> SessionState:
         """Return the state that the records add up to: title, totals, queue, the active run."""
-        return await self._host.door.read(self.id)
+        return await read_session(self._host.api, self.id)
 
     async def diff(self, after: int = 0, upto: int | None = None) -> str:
         """Return a diff of what it changed on disk in records with after < seq <= upto."""
-        door = self._host.door
-        return await door.describe(await door.changes(self.id, after, upto))
+        return (await self._host.api.ask(ShowDiff(self.id, after, upto))).text
 
     async def context(self, at: int | None = None) -> NextContext:
         """Return what the next turn would send, or would have sent after record `at`; sends nothing."""
-        return await self._host.door.next_context(self.id, at)
+        return await self._host.api.ask(PreviewContext(self.id, at))
 
     async def export(self, format: Format = "md") -> str:  # noqa: A002  as everywhere
         """Return the session as a document: Markdown, JSON, or one self-contained HTML page."""
@@ -336,7 +346,7 @@ class Session:
 
     async def usage(self) -> Stats:
         """Return the usage of the session and its sub-agents."""
-        return await use_of(self._host.door, self.id)
+        return await use_of(self._host.api, self.id)
 
 
 def _value(output: Any, result: Result) -> Any:

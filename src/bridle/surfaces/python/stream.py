@@ -11,14 +11,15 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, Generic, Self, TypeVar
 
-from bridle.core.door import Receipt
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Delta, Prompt, Record, Resume
+from bridle.core.session_api import Receipt
 from bridle.surfaces.driving import Drive
 from bridle.surfaces.python.answering import Answering
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.results import RunResult, error_of
+from bridle.surfaces.session_calls import wait_for_run
 from bridle.surfaces.wire import Result
 
 ValueT = TypeVar("ValueT")
@@ -57,7 +58,7 @@ class RunStream(Generic[ValueT]):
         self._answering = answering
         self._read = read
         self._check = check
-        self._drive = Drive(host.door, session, answering)
+        self._drive = Drive(host.api, session, answering)
         self._turn = host.turn(session)
         self._has_turn = False
         self._starting: asyncio.Task[Receipt] | None = None
@@ -148,8 +149,8 @@ class RunStream(Generic[ValueT]):
                 self._turn.release()
 
     async def _stop(self, receipt: Receipt) -> None:
-        door = self._host.door  # raises once it is closed: nothing runs then
+        api = self._host.api  # raises once it is closed: nothing runs then
         if await self._drive.cancel("the program has left it") and self.run_id is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(END_S):
-                    await door.wait(self._session, self.run_id, after=receipt.seq)
+                    await wait_for_run(api, self._session, self.run_id, after=receipt.seq)

@@ -5,11 +5,12 @@ client  {"version":"0.1.0","token":""}                              first
 daemon  {"version":"0.1.0","pid":4711}
 client  {"id":1,"ask":{"type":"submit","session":…,"command":…}}    any number, without waiting
         {"id":2,"ask":{"type":"watch","session":…,"after":0}}
+        {"id":6,"ask":{"type":"query","query":{"type":"plan_rewind",…}}}
 daemon  {"id":1,"result":…}            one for each ask, or …
         {"id":1,"failure":{"kind":"SessionBusy","message":…}}
         {"id":2,"item":…}              … for a watch as many as there are, until the client says
 client  {"id":3,"ask":{"type":"unwatch","watch":2}}
-        {"id":4,"ask":{"type":"lend","session":…,"specs":[…]}}        the same way: the items are calls,
+        {"id":4,"ask":{"type":"provide_tools","session":…,"specs":[…]}}   the same way: the items are calls,
         {"id":5,"ask":{"type":"finish","loan":4,"call_id":…,…}}       which the client makes for the session
 ```
 """
@@ -19,13 +20,13 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from bridle.core.door import LiveSession
 from bridle.core.failures import Failure
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media
-from bridle.core.protocol import Command
+from bridle.core.protocol import AnyCommand
 from bridle.core.protocol.names import snake
-from bridle.core.revision import FileChange
+from bridle.core.queries import AnyQuery
+from bridle.core.session_api import LiveSession
 from bridle.core.tool import Access, ToolSpec
 
 MAX_LINE_BYTES = 64 * 1024 * 1024  # a message with pictures is the longest thing there is
@@ -67,7 +68,7 @@ class Create(AskKind, frozen=True):
 
 class Submit(AskKind, frozen=True):
     session: SessionId
-    command: Command
+    command: AnyCommand
 
 
 class Watch(AskKind, frozen=True):
@@ -79,7 +80,7 @@ class Unwatch(AskKind, frozen=True):
     watch: int
 
 
-class Lend(AskKind, frozen=True):
+class ProvideTools(AskKind, frozen=True):
     session: SessionId
     specs: tuple[ToolSpec, ...]
     access: dict[str, Access] = {}
@@ -94,64 +95,12 @@ class Finish(AskKind, frozen=True):
     media: tuple[Media, ...] = ()
 
 
-class Records(AskKind, frozen=True):
-    session: SessionId
-    after: int = 0
-    limit: int | None = None
+class AskQuery(AskKind, frozen=True, tag="query"):
+    query: AnyQuery
 
 
-class ListSessions(AskKind, frozen=True):
-    archived: bool = False
-
-
-class IsRunning(AskKind, frozen=True):
-    session: SessionId
-
-
-class Fork(AskKind, frozen=True):
-    session: SessionId
-    at: int | None = None
-    session_id: SessionId | None = None
-
-
-class Delete(AskKind, frozen=True):
-    session: SessionId
-
-
-class PlanRewind(AskKind, frozen=True):
-    session: SessionId
-    to_seq: int
-
-
-class Changes(AskKind, frozen=True):
-    session: SessionId
-    after: int = 0
-    upto: int | None = None
-
-
-class Describe(AskKind, frozen=True):
-    changes: tuple[FileChange, ...]
-
-
-class ShowContext(AskKind, frozen=True):
-    session: SessionId
-    at: int | None = None
-
-
-class ListServers(AskKind, frozen=True):
-    cwd: str
-
-
-class ListServerPrompts(AskKind, frozen=True):
-    cwd: str
-
-
-class ShowGlance(AskKind, frozen=True):
-    session: SessionId
-
-
-class FollowNews(AskKind, frozen=True):
-    """Ask for news of all sessions."""
+class WatchAll(AskKind, frozen=True):
+    """Ask for the state of all sessions, and its changes."""
 
 
 class OpenWeb(AskKind, frozen=True):
@@ -169,23 +118,12 @@ class Shutdown(AskKind, frozen=True):
 Ask = (
     Create
     | Submit
+    | AskQuery
     | Watch
+    | WatchAll
     | Unwatch
-    | Lend
+    | ProvideTools
     | Finish
-    | Records
-    | ListSessions
-    | IsRunning
-    | Fork
-    | Delete
-    | PlanRewind
-    | Changes
-    | Describe
-    | ShowContext
-    | ListServers
-    | ListServerPrompts
-    | ShowGlance
-    | FollowNews
     | OpenWeb
     | Status
     | Shutdown

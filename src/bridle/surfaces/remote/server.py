@@ -12,43 +12,32 @@ import msgspec
 from msgspec import Raw
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, NotAllowed, UsageError
 from bridle.core.failures import Failure, as_failure
 from bridle.core.ids import CallId
 from bridle.core.malformed import MALFORMED
 from bridle.core.messages import ToolCall
+from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import Principal
 from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.remote.asks import (
     MAX_LINE_BYTES,
     Answer,
     Ask,
-    Changes,
+    AskQuery,
     Create,
     DaemonStatus,
-    Delete,
-    Describe,
     Finish,
-    FollowNews,
-    Fork,
     Hello,
-    IsRunning,
-    Lend,
-    ListServerPrompts,
-    ListServers,
-    ListSessions,
     OpenWeb,
-    PlanRewind,
-    Records,
+    ProvideTools,
     Request,
-    ShowContext,
-    ShowGlance,
     Shutdown,
     Status,
     Submit,
     Unwatch,
     Watch,
+    WatchAll,
     WebAddress,
     Welcome,
     fingerprint,
@@ -84,11 +73,11 @@ class Keeper(Protocol):
 
 
 class RemoteServer:
-    """Serves a door to any number of connections."""
+    """Serves a session API to any number of connections."""
 
     def __init__(
         self,
-        door: Door,
+        api: SessionApi,
         keeper: Keeper,
         *,
         version: str,
@@ -99,10 +88,10 @@ class RemoteServer:
     ) -> None:
         """Take the sessions; connections that do not come by our own socket must know the token.
 
-        Those who have a token of their own, which `gate` knows, get the door that it gives them.
+        A client whose token `gate` knows gets the API that the gate gives it.
         Clients are told fingerprints of the API keys, to see whether theirs are the same.
         """
-        self._door = door
+        self._api = api
         self._keeper = keeper
         self._version = version
         self._token = token
@@ -142,9 +131,9 @@ class RemoteServer:
             with suppress(ConnectionError, TimeoutError, LineTooLong):
                 caller = await self._welcome(lines, writer, needs_token=needs_token)
                 if caller is not None:
-                    door = self._gate.door(caller) if self._gate is not None else self._door
+                    api = self._gate.api(caller) if self._gate is not None else self._api
                     keeper = self._keeper if caller.is_cluster_admin else None
-                    await _Connection(door, keeper, lines, writer).serve()
+                    await _Connection(api, keeper, lines, writer).serve()
         finally:
             writer.close()
 
@@ -192,9 +181,11 @@ class RemoteServer:
 class _Connection:
     """One client."""
 
-    def __init__(self, door: Door, keeper: Keeper | None, lines: Lines, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, api: SessionApi, keeper: Keeper | None, lines: Lines, writer: asyncio.StreamWriter
+    ) -> None:
         """Take what the client sees; without a keeper it has no say in the process that serves."""
-        self._door = door
+        self._api = api
         self._keeper = keeper
         self._lines = lines
         self._outbox = Outbox(writer)
@@ -222,10 +213,10 @@ class _Connection:
         if refusal := self._refusal(request):
             await self._send(Answer(request.id, failure=as_failure(UsageError(refusal))))
             return
-        if isinstance(request.ask, Watch | FollowNews):
+        if isinstance(request.ask, Watch | WatchAll):
             self._keep(request.id, group.create_task(self._watch(request.id, request.ask)))
             return
-        if isinstance(request.ask, Lend):
+        if isinstance(request.ask, ProvideTools):
             self._keep(request.id, group.create_task(self._borrow(request.id, request.ask)))
             return
         self._asks += 1
@@ -240,7 +231,7 @@ class _Connection:
         """Say why an ask is not taken; what lets go of something always is."""
         if isinstance(request.ask, Unwatch | Finish):
             return ""
-        if isinstance(request.ask, Watch | FollowNews | Lend):
+        if isinstance(request.ask, Watch | WatchAll | ProvideTools):
             if request.id in self._watches:
                 return f"there is a watch {request.id} already"
             return f"more than {MAX_KEPT} watches and loans" if len(self._watches) >= MAX_KEPT else ""
@@ -272,38 +263,15 @@ class _Connection:
             await self._send(answer)
 
     async def _do(self, ask: Ask) -> Any:
-        door = self._door
         match ask:
             case Create():
-                return await door.create(
+                return await self._api.create(
                     cwd=ask.cwd, agent=ask.agent, title=ask.title, session_id=ask.session_id
                 )
             case Submit():
-                return await door.submit(ask.session, ask.command)
-            case Records():
-                return await door.records(ask.session, ask.after, ask.limit)
-            case ListSessions():
-                return await door.list(archived=ask.archived)
-            case IsRunning():
-                return await door.is_running(ask.session)
-            case Fork():
-                return await door.fork(ask.session, ask.at, session_id=ask.session_id)
-            case Delete():
-                return await door.delete(ask.session)
-            case PlanRewind():
-                return await door.plan_rewind(ask.session, ask.to_seq)
-            case Changes():
-                return await door.changes(ask.session, ask.after, ask.upto)
-            case Describe():
-                return await door.describe(ask.changes)
-            case ShowContext():
-                return await door.next_context(ask.session, ask.at)
-            case ListServers():
-                return await door.servers(ask.cwd)
-            case ListServerPrompts():
-                return await door.server_prompts(ask.cwd)
-            case ShowGlance():
-                return await door.glance(ask.session)
+                return await self._api.submit(ask.session, ask.command)
+            case AskQuery():
+                return await self._api.ask(ask.query)
             case OpenWeb():
                 return await self._keeper_for(ask).open_web()
             case Status():
@@ -314,7 +282,7 @@ class _Connection:
                 if (loan := self._loans.get(ask.loan)) is not None:
                     loan.finish(ask)
                 return None
-            case Watch() | FollowNews() | Unwatch() | Lend():
+            case Watch() | WatchAll() | Unwatch() | ProvideTools():
                 raise AssertionError("taken elsewhere")
 
     def _keeper_for(self, ask: Ask) -> Keeper:
@@ -323,14 +291,14 @@ class _Connection:
             raise NotAllowed(f"{what}: the process that serves is for an administrator of the cluster")
         return self._keeper
 
-    async def _watch(self, number: int, watch: Watch | FollowNews) -> None:
+    async def _watch(self, number: int, watch: Watch | WatchAll) -> None:
         try:
             head = b'{"id":%d,"item":' % number
             items: AsyncGenerator[Any, None]
             if isinstance(watch, Watch):
-                items = self._door.watch(watch.session, watch.after)
+                items = self._api.watch(watch.session, watch.after)
             else:
-                items = self._door.news()
+                items = self._api.watch(None)
             async for item in items:
                 await self._outbox.send(head + encode(item) + b"}\n")
         except BridleError as error:
@@ -339,7 +307,7 @@ class _Connection:
         except ConnectionError:
             pass  # the reading side sees it too
 
-    async def _borrow(self, number: int, lend: Lend) -> None:
+    async def _borrow(self, number: int, lend: ProvideTools) -> None:
         async def ask(call: ToolCall) -> None:
             await self._send(Answer(number, item=Raw(encode(call))))
 
@@ -348,7 +316,7 @@ class _Connection:
 
         loan = Borrowed(lend.specs, lend.access, ask, call_off)
         try:
-            async with self._door.lend(lend.session, loan):
+            async with self._api.provide_tools(lend.session, loan):
                 self._loans[number] = loan
                 await self._send(Answer(number, item=Raw(b"null")))  # it is lent
                 await asyncio.Event().wait()  # until the client takes it back, or goes

@@ -6,10 +6,10 @@ from collections import deque
 import msgspec
 
 from bridle.core.codec import decode_record
-from bridle.core.door import SessionNews
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Lagged, Record
+from bridle.core.session_api import SessionNews
 
 BACKLOG = 4096  # items that may wait here before fragments are dropped
 

@@ -1,1 +1,1 @@
-"""The REST API with server-sent events: an HTTP service over the session API."""
+"""REST with server-sent events: one HTTP service over the session API."""

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bridle.core.codec import encode
-from bridle.core.door import Door, LiveSession
 from bridle.core.errors import BridleError
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.scale.gate import Gate
 from bridle.surfaces.books import Books
 from bridle.surfaces.file_names import FileNames
@@ -39,7 +39,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(
-    door: Door,
+    api: SessionApi,
     folders: Folders,
     streams: Streams,
     *,
@@ -59,15 +59,15 @@ def make_app(
     # The document needs no token: it is built once, so that requests for it cannot overload the server.
     document = cache(lambda: encode(openapi(OPERATIONS)))
     desk = Desk(
-        door=door,
+        api=api,
         folders=folders,
         streams=streams,
-        news=news or NewsFeed(door),
+        news=news or NewsFeed(api),
         files=FileNames(),
-        books=Books(door),
+        books=Books(api),
         live=live,
         document=document,
-        readiness=readiness or Checks({"store": store_answers(door)}),
+        readiness=readiness or Checks({"store": store_answers(api)}),
         metrics=metrics,
     )
     desks = Desks(desk, gate)

@@ -15,9 +15,9 @@ Deltas are merged, so that thousands a second become at most thirty events a sec
 from collections.abc import Iterable, Sequence
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.board.board import Board
 from bridle.surfaces.board.gathering import FRAME_S, Gathered
 from bridle.surfaces.board.loading import open_board
@@ -60,8 +60,8 @@ def _frames(patches: Iterable[Patch]) -> list[Frame]:
     return [(str(type(patch).__struct_config__.tag), encode(patch)) for patch in patches]
 
 
-async def _open(door: Door, session: SessionId, upto: int) -> BoardTeller:
-    return BoardTeller(await open_board(door, session, max(1, upto)))  # 0 means the client has seen nothing
+async def _open(api: SessionApi, session: SessionId, upto: int) -> BoardTeller:
+    return BoardTeller(await open_board(api, session, max(1, upto)))  # 0 means the client has seen nothing
 
 
 BOARD = Speech("board", open=_open, missed=_frames([Reset()])[0], hold_s=FRAME_S)

@@ -1,12 +1,12 @@
-"""The events of one session for all its watchers: read once, encoded once, kept for a while.
+"""One session as its watchers are told of it: read once, encoded once, kept for a while.
 
 ```
-door.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded log of ready bytes
+api.watch ─▶ translate ─▶ [ entry | entry | entry | … ]     a bounded log of ready bytes
                                  ▲         ▲        ▲
                                  slow      others   end      each watcher takes a slice, as one write
 ```
 
-A watcher whose position is before the first entry has lagged: the records it missed are in the store.
+A watcher that is behind the first entry has lagged: what it missed is in the store.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from contextlib import aclosing
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Record
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.rest.speech import Frame, Speech, Teller, event_bytes, item_bytes, teller
 
 SLICE_BYTES = 128 * 1024  # of one write; a slow client has at most this in memory, plus one entry
@@ -41,7 +41,7 @@ class LogBounds(Struct, frozen=True):
 class Channel:
     """The shared event log of a session in one event format, open while it has watchers."""
 
-    def __init__(self, door: Door, session: SessionId, speech: Speech, bounds: LogBounds) -> None:
+    def __init__(self, api: SessionApi, session: SessionId, speech: Speech, bounds: LogBounds) -> None:
         self.session = session
         self.speech = speech
         self.users = 0
@@ -53,7 +53,7 @@ class Channel:
         """The position after the newest entry."""
         self.error: BaseException | None = None
         """Why the log ended."""
-        self._door = door
+        self._api = api
         self._bounds = bounds
         self._entries: list[tuple[int, bytes]] = []
         self._size = 0
@@ -127,10 +127,10 @@ class Channel:
     # ------------------------------------------------------------------ filling the log
 
     async def _pump(self) -> None:
-        async with aclosing(self._door.watch(self.session, None)) as items:
+        async with aclosing(self._api.watch(self.session, None)) as items:
             newest = await anext(items)
             assert isinstance(newest, Record)
-            self._teller = telling = await teller(self._door, self.session, self.speech, newest.seq)
+            self._teller = telling = await teller(self._api, self.session, self.speech, newest.seq)
             self.seq = newest.seq
             self._ready.set()
             async for item in items:
@@ -144,7 +144,7 @@ class Channel:
                     self._releasing = loop.call_later(self.speech.hold_s, self._release)
                 if telling.is_void:
                     self._teller = None
-                    self._teller = telling = await teller(self._door, self.session, self.speech, self.seq)
+                    self._teller = telling = await teller(self._api, self.session, self.speech, self.seq)
 
     def _release(self) -> None:
         """Add the events that the teller held back to the log."""

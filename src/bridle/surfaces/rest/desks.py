@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from bridle.core.door import LiveSession
+from bridle.core.session_api import LiveSession
 from bridle.core.tenancy import Principal, may_see
 from bridle.scale.gate import NODE, Gate
 from bridle.surfaces.books import Books
@@ -55,15 +55,15 @@ class Desks:
             desk.news.stop()
 
     def _make(self, gate: Gate, principal: Principal, folders: Folders) -> Desk:
-        door = gate.door(principal)
+        api = gate.api(principal)
         desk = replace(
             self._own,
-            door=door,
+            api=api,
             folders=folders,
-            streams=Streams(door),
-            news=NewsFeed(door),
+            streams=Streams(api),
+            news=NewsFeed(api),
             files=FileNames(),
-            books=Books(door),
+            books=Books(api),
             live=_seen_by(principal, self._own.live),
             metrics=self._own.metrics if principal.is_cluster_admin else None,
         )

@@ -1,11 +1,11 @@
-"""News of all sessions as server-sent events: as a stream, or within the stream of one session.
+"""News of every session as server-sent events: alone, or between the events of one session.
 
 ```
-door.news ─▶ NewsFeed: the latest of each session, encoded once ─▶ every stream that wants it
+api.watch(None) ─▶ NewsFeed: the latest of each session, encoded once ─▶ every stream that wants it
 ```
 
-A browser limits the connections per host, so a page can receive the news on the stream of the session it
-follows. A slow client gets only the latest state of each session.
+A browser has few connections for each host, so a page that follows a session hears the news there, too. A
+client that is slow hears of a session once, as it is by then.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from bridle.core.codec import encode
-from bridle.core.door import Door, SessionNews
 from bridle.core.ids import SessionId
+from bridle.core.session_api import SessionApi, SessionNews
 from bridle.surfaces.rest.problem_document import document_of
 from bridle.surfaces.rest.speech import event_bytes
 from bridle.surfaces.rest.stream import DONE, HEARTBEAT, RETRY
@@ -36,12 +36,12 @@ def news_event(news: SessionNews) -> bytes:
 
 
 class NewsFeed:
-    """The news of a session API, read while there are listeners."""
+    """The news of all sessions, read as long as a client listens."""
 
-    def __init__(self, door: Door, heartbeat_s: float = HEARTBEAT_S, max_gone: int = MAX_GONE) -> None:
+    def __init__(self, api: SessionApi, heartbeat_s: float = HEARTBEAT_S, max_gone: int = MAX_GONE) -> None:
         self.heartbeat_s = heartbeat_s
         self._max_gone = max_gone
-        self._door = door
+        self._api = api
         self._stopped = asyncio.Event()
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
@@ -91,7 +91,7 @@ class NewsFeed:
                 self._pumping.cancel()
 
     async def _pump(self) -> None:
-        async with aclosing(self._door.news()) as items:
+        async with aclosing(self._api.watch(None)) as items:
             async for news in items:
                 self._add(news)
 

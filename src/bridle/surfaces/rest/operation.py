@@ -11,12 +11,12 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bridle.core.door import Door, LiveSession
 from bridle.core.ids import SessionId
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.books import Books
 from bridle.surfaces.file_names import FileNames
 from bridle.surfaces.folder import Folders
-from bridle.surfaces.looking import Looking
+from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.problems import Problem
 from bridle.surfaces.rest.news import NewsFeed
 from bridle.surfaces.rest.readiness import Readiness
@@ -32,7 +32,7 @@ HeadersT = TypeVar("HeadersT")
 class Desk(Struct, frozen=True):
     """What the operations work with: the session API, streams, folders and more."""
 
-    door: Door
+    api: SessionApi
     folders: Folders
     streams: Streams
     news: NewsFeed
@@ -46,9 +46,9 @@ class Desk(Struct, frozen=True):
     """Returns the metrics in Prometheus format; blocking."""
 
     @property
-    def looking(self) -> Looking:
-        """Read access to sessions and folders."""
-        return Looking(self.door, self.folders)
+    def about_folders(self) -> FolderQueries:
+        """Return what answers questions about folders."""
+        return FolderQueries(self.api, self.folders)
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,9 +65,9 @@ class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
     headers: HeadersT
 
     @property
-    def door(self) -> Door:
-        """The session API."""
-        return self.desk.door
+    def api(self) -> SessionApi:
+        """Return where the sessions are."""
+        return self.desk.api
 
     @property
     def session(self) -> SessionId:

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from bridle.core.door import Door
 from bridle.core.errors import SessionNotFound
 from bridle.core.ids import SessionId
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 
 KEEP_S = 1.0  # how long a result is cached
 LOOK_S = 2.0
@@ -65,11 +66,11 @@ class Checks:
         return True
 
 
-def store_answers(door: Door) -> Check:
+def store_answers(api: SessionApi) -> Check:
     """Return a check that asks the store for a session that does not exist."""
 
     async def check() -> None:
         with suppress(SessionNotFound):
-            await door.records(SessionId("ready"), limit=1)
+            await api.ask(Records(SessionId("ready"), limit=1))
 
     return check

@@ -16,9 +16,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 
 PAGE = 500  # records read at once
 
@@ -58,7 +59,7 @@ class Speech(Struct, frozen=True):
     """True if the events of a record depend on earlier ones: the translator gets all records from the
     session's first, and the events of those that the client has seen are dropped.
     """
-    open: Callable[[Door, SessionId, int], Awaitable[Teller]] | None = None
+    open: Callable[[SessionApi, SessionId, int], Awaitable[Teller]] | None = None
     """Creates a teller that continues after a record, for a format that does not need all earlier ones."""
     missed: Frame | None = None
     """The event for a client that was too slow, if it must discard everything it received."""
@@ -88,13 +89,13 @@ OURS = Speech("bridle")
 """Records and deltas unchanged, each as one event named by its type."""
 
 
-async def teller(door: Door, session: SessionId, speech: Speech, upto: int) -> Teller:
+async def teller(api: SessionApi, session: SessionId, speech: Speech, upto: int) -> Teller:
     """Return a teller that continues after a record; raises SessionNotFound."""
     if speech.open is not None:
-        return await speech.open(door, session, upto)
+        return await speech.open(api, session, upto)
     translate = speech.begin(session)
     seq = 0 if speech.remembers else upto
-    while seq < upto and (page := await door.records(session, seq, min(PAGE, upto - seq))):
+    while seq < upto and (page := await api.ask(Records(session, seq, min(PAGE, upto - seq)))):
         for record in page:
             translate(record)
         seq = page[-1].seq

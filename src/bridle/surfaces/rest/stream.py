@@ -18,10 +18,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from bridle.core.codec import encode
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Lagged
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.rest.channel import Channel, LogBounds
 from bridle.surfaces.rest.problem_document import document_of
 from bridle.surfaces.rest.speech import (
@@ -43,8 +44,8 @@ DONE = event_bytes([("done", b"{}")])
 class Streams:
     """All open streams of a server."""
 
-    def __init__(self, door: Door, bounds: LogBounds | None = None) -> None:
-        self.door = door
+    def __init__(self, api: SessionApi, bounds: LogBounds | None = None) -> None:
+        self.api = api
         self.is_stopped = False
         self._bounds = bounds or LogBounds()
         self._channels: dict[tuple[SessionId, str], Channel] = {}
@@ -62,7 +63,7 @@ class Streams:
 
         `preface` comes first. If not `live`, it ends after the stored records. Raises SessionNotFound.
         """
-        await self.door.records(session, limit=1)
+        await self.api.ask(Records(session, limit=1))
         return EventStream(self, session, after, speech, preface=preface, live=live)
 
     def stop(self) -> None:
@@ -82,7 +83,7 @@ class Streams:
         key = session, speech.name
         channel = self._channels.get(key)
         if channel is None or channel.error is not None:
-            channel = self._channels[key] = Channel(self.door, session, speech, self._bounds)
+            channel = self._channels[key] = Channel(self.api, session, speech, self._bounds)
             channel.start()
         channel.users += 1
         try:
@@ -189,7 +190,7 @@ class EventStream(Response):
     async def _begin(self, send: Send, channel: Channel, after: int) -> int:
         """Send what the client has not seen; return the number of the newest record sent."""
         if after > channel.seq:  # the store is ahead of the log, or the number is invalid
-            newer = await self._streams.door.records(self._session, channel.seq, PAGE)
+            newer = await self._streams.api.ask(Records(self._session, channel.seq, PAGE))
             after = min(after, newer[-1].seq if newer else channel.seq)
         telling = await self._teller(after)
         await _send(send, event_bytes(telling.welcome()))
@@ -214,7 +215,7 @@ class EventStream(Response):
                     break
                 await _send(send, HEARTBEAT)  # this can take long if another process writes
                 continue
-            page = await self._streams.door.records(self._session, seq, PAGE)
+            page = await self._streams.api.ask(Records(self._session, seq, PAGE))
             if not page:
                 break
             data: list[bytes] = []
@@ -229,7 +230,7 @@ class EventStream(Response):
         return seq
 
     async def _teller(self, upto: int) -> Teller:
-        return await teller(self._streams.door, self._session, self._speech, upto)
+        return await teller(self._streams.api, self._session, self._speech, upto)
 
 
 async def _send(send: Send, data: bytes) -> None:

@@ -24,8 +24,8 @@ from bridle.surfaces.meerkat.results import run_result
 from bridle.surfaces.misfit import misfit
 from bridle.surfaces.problems import INTERNAL_ERROR as INTERNAL
 from bridle.surfaces.problems import REQUEST_CANCELLED, Refused
-from bridle.surfaces.rpc import looking as look
 from bridle.surfaces.rpc import methods as ask
+from bridle.surfaces.rpc import queries
 from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.lines import LineSink, LineSource, TooLong
 from bridle.surfaces.rpc.outbox import Outbox
@@ -85,13 +85,13 @@ class Connection:
         self._runs = Runs(desk, self._outbox, self._tools)
         self._streams = Streams(desk, self._outbox)
         methods = ask.Methods(desk, self._runs, self._streams, self._tools)
-        self._methods = self._table(methods, look.LookingMethods(desk))
+        self._methods = self._table(methods, queries.QueryMethods(desk))
         self._quick = asyncio.Semaphore(MAX_QUICK)
         self._active: dict[Id, asyncio.Task[None]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._is_leaving = False
 
-    def _table(self, methods: ask.Methods, looking: look.LookingMethods) -> dict[str, Method]:
+    def _table(self, methods: ask.Methods, asked: queries.QueryMethods) -> dict[str, Method]:
         async def initialize(params: ask.InitializeParams) -> Any:
             return await methods.initialize(params, [*self._methods, *RUN_METHODS])
 
@@ -114,17 +114,15 @@ class Connection:
             "session/fork": Method(ask.ForkParams, methods.fork),
             "session/records": Method(ask.RecordsParams, methods.records),
             "session/watch": Method(ask.WatchParams, methods.watch),
-            "session/diff": Method(look.DiffParams, looking.diff),
-            "session/plan_rewind": Method(look.PlanParams, looking.plan_rewind),
-            "session/context": Method(look.ContextParams, looking.context),
-            "session/export": Method(look.ExportParams, looking.export),
-            "session/usage": Method(ask.SessionParams, looking.usage),
-            "session/delete": Method(ask.SessionParams, looking.delete),
-            "agents/list": Method(ask.FolderParams, looking.agents),
-            "models/list": Method(ask.FolderParams, looking.models),
-            "rules/list": Method(ask.FolderParams, looking.rules),
-            "servers/list": Method(ask.FolderParams, looking.servers),
-            "stats/get": Method(ask.Params, looking.stats),
+            **{name: Method(*found) for name, found in asked.passed_on().items()},
+            "session/export": Method(queries.ExportParams, asked.export),
+            "session/usage": Method(ask.SessionParams, asked.usage),
+            "session/delete": Method(ask.SessionParams, asked.delete),
+            "agents/list": Method(ask.FolderParams, asked.agents),
+            "models/list": Method(ask.FolderParams, asked.models),
+            "rules/list": Method(ask.FolderParams, asked.rules),
+            "servers/list": Method(ask.FolderParams, asked.servers),
+            "stats/get": Method(ask.Params, asked.stats),
         }
 
     # ------------------------------------------------------------------ lifecycle

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from bridle.core.door import Door
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder import Folders
 from bridle.surfaces.meerkat.contract import Contract
 
@@ -18,7 +18,7 @@ async def _everybody(target: str) -> None:
 class Desk(Struct, kw_only=True):
     """The session API and the settings of a connection; each connection has its own copy."""
 
-    door: Door
+    api: SessionApi
     folders: Folders
     contract: Contract
     """A client may choose another contract in `initialize`."""

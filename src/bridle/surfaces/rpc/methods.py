@@ -8,10 +8,11 @@ from msgspec import Meta, Struct, field
 
 from bridle.app import skills_in
 from bridle.core.codec import encode
-from bridle.core.door import Door, Receipt
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Archive, Command, Prompt, Resume, Steer
+from bridle.core.queries import IsRunning, ListSessions, Records
+from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.driving import take_up
 from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
@@ -36,6 +37,7 @@ from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.runs import Runs, known_id
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.session_calls import fork_session, read_session
 
 MAX_ROWS = 1_000
 MAX_RECORDS = 1_000
@@ -139,7 +141,7 @@ class Methods:
 
     def __init__(self, desk: Desk, runs: Runs, streams: Streams, tools: ClientTools) -> None:
         self._desk = desk
-        self._door: Door = desk.door
+        self._api: SessionApi = desk.api
         self._runs = runs
         self._streams = streams
         self._tools = tools
@@ -174,7 +176,9 @@ class Methods:
         """List sessions without sub-agents, newest first."""
         if params.labels:
             raise Refused(CAPABILITY_UNAVAILABLE, "sessions have no labels here", hint="leave them out")
-        found = [one for one in await self._door.list(archived=params.archived) if not one.sub_agent]
+        found = [
+            one for one in await self._api.ask(ListSessions(archived=params.archived)) if not one.sub_agent
+        ]
         page = found[params.offset : params.offset + params.limit]
         reading = asyncio.Semaphore(MAX_READING)
         rows = await asyncio.gather(*(self._row(summary, reading) for summary in page))
@@ -186,22 +190,22 @@ class Methods:
             if key not in self._counted:
                 if len(self._counted) >= MAX_COUNTED:
                     self._counted.clear()
-                self._counted[key] = counted(await self._door.read(summary.id))
-            is_active = summary.unfinished and await self._door.is_running(summary.id)
+                self._counted[key] = counted(await read_session(self._api, summary.id))
+            is_active = summary.unfinished and await self._api.ask(IsRunning(summary.id))
         return session_row(summary, self._counted[key], is_active=is_active)
 
     async def read_session(self, params: SessionParams) -> SessionInfo:
         """Describe a session, whether it is running or not."""
         session = known_id(params.session_id)
-        read = await self._door.read(session)
-        is_active = read.run is not None and await self._door.is_running(session)
+        read = await read_session(self._api, session)
+        is_active = read.run is not None and await self._api.ask(IsRunning(session))
         usual = read.known.model or (await asyncio.to_thread(self._desk.folders.settings)).model
         return session_info(read, usual, is_active=is_active)
 
     async def read_history(self, params: HistoryParams) -> History:
         """Return a page of messages, as many as fit on one line."""
         session = known_id(params.session_id)
-        records = await self._door.records(session)
+        records = await self._api.ask(Records(session))
         page = await asyncio.to_thread(history, session, records, params.offset, params.limit)
         kept = self._fitting([encode(message) for message in page.messages])
         if kept == len(page.messages):
@@ -211,7 +215,7 @@ class Methods:
     async def archive(self, params: SessionParams) -> dict[str, bool]:
         """Archive a session."""
         session = known_id(params.session_id)
-        await self._door.submit(session, Archive())
+        await self._api.submit(session, Archive())
         await self._tools.take_back(session)
         return {"archived": True}
 
@@ -278,18 +282,18 @@ class Methods:
         session = known_id(params.session_id)
         if isinstance(params.command, Prompt | Resume | Steer):
             await self._tools.lend_to(session)
-        receipt = await self._door.submit(session, params.command)
-        await take_up(self._door, session, receipt)
+        receipt = await self._api.submit(session, params.command)
+        await take_up(self._api, session, receipt)
         return receipt
 
     async def fork(self, params: ForkParams) -> dict[str, str]:
         """Fork a session."""
-        return {"session_id": await self._door.fork(known_id(params.session_id), params.at)}
+        return {"session_id": await fork_session(self._api, known_id(params.session_id), params.at)}
 
     async def records(self, params: RecordsParams) -> dict[str, Any]:
         """Return stored records, as many as fit on one line."""
         session = known_id(params.session_id)
-        records = await self._door.records(session, params.after, params.limit + 1)
+        records = await self._api.ask(Records(session, params.after, params.limit + 1))
         page = records[: params.limit]
         kept = self._fitting([encode(record) for record in page])
         return {"records": page[:kept], "has_more": kept < len(records)}

@@ -12,13 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.app import skills_in
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.messages import Message
 from bridle.core.protocol import (
     ApprovalRequested,
     Cancel,
+    Delete,
     Delta,
     Prompt,
     QuestionAsked,
@@ -26,6 +26,8 @@ from bridle.core.protocol import (
     RunOptions,
     RunStarted,
 )
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.driving import Asked, Drive, nobody, others, rules_needed
 from bridle.surfaces.fitting import shortened
 from bridle.surfaces.keyed import open_session
@@ -80,7 +82,7 @@ class Runs:
         self.has_approvals = False
         """True if the client answers approvals and questions."""
         self._desk = desk
-        self._door: Door = desk.door
+        self._api: SessionApi = desk.api
         self._outbox = outbox
         self._tools = tools
         self._deferred: dict[SessionId, Order] = {}
@@ -93,7 +95,7 @@ class Runs:
         cwd = await asyncio.to_thread(self._desk.folders.path, params.cwd)
         order = await self._with_skills(order_of(params), cwd)
         session, is_new = await open_session(
-            self._door, cwd=cwd, agent=params.agent, title=params.title, key=order.key
+            self._api, cwd=cwd, agent=params.agent, title=params.title, key=order.key
         )
         if params.initial_turn == "deferred":
             if len(self._deferred) >= MAX_DEFERRED:
@@ -105,7 +107,7 @@ class Runs:
             return await self._run(session, order, turn)
         except _NotTaken as refusal:
             if is_new:
-                await self._door.delete(session)  # it has no messages
+                await self._api.submit(session, Delete())  # it has no messages
             raise refusal.error from None
         finally:
             self._forget(session, turn)
@@ -142,13 +144,13 @@ class Runs:
                 async with asyncio.timeout(BEGIN_S):
                     await turn.begun.wait()
         with suppress(SessionNotRunning):
-            await self._door.submit(session, Cancel("interrupted by the client"))
+            await self._api.submit(session, Cancel("interrupted by the client"))
 
     async def cancel_all(self) -> None:
         """Cancel every run of the client."""
         for session in list(self._turns):
             with suppress(BridleError):
-                await self._door.submit(session, Cancel("the client is gone"))
+                await self._api.submit(session, Cancel("the client is gone"))
 
     # ------------------------------------------------------------------ one run
 
@@ -166,7 +168,7 @@ class Runs:
     async def _run(self, session: SessionId, order: Order, turn: _Turn) -> Any:
         """Follow a run to its end; raises _NotTaken if it does not start, RunFailed if it fails."""
         lines = EventLines(self._desk, session)
-        async with Drive(self._door, session, others if self.has_approvals else nobody) as drive:
+        async with Drive(self._api, session, others if self.has_approvals else nobody) as drive:
             try:
                 await self._tools.lend_to(session, order.tools, self._turns)
                 await drive.start(Prompt(order.message, order.options, "reject", order.key))
@@ -210,7 +212,7 @@ class Runs:
 
     async def _standing(self, session: SessionId) -> tuple[RunOptions, str]:
         """Return the options a session was created with, and its folder; raises SessionNotFound."""
-        records = await self._door.records(session, 0, FIRST_RECORDS)
+        records = await self._api.ask(Records(session, 0, FIRST_RECORDS))
         found = (record.event for record in records if isinstance(record.event, RunStarted))
         first = next(found, None)
         created = records[0].event

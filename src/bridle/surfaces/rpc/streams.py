@@ -3,9 +3,10 @@
 import asyncio
 from contextlib import aclosing
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
+from bridle.core.queries import Records
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import failure_of, notification_line
@@ -19,7 +20,7 @@ class Streams:
 
     def __init__(self, desk: Desk, outbox: Outbox) -> None:
         self._desk = desk
-        self._door: Door = desk.door
+        self._api: SessionApi = desk.api
         self._outbox = outbox
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -72,11 +73,11 @@ class Streams:
         is_open: "asyncio.Future[None]",
     ) -> None:
         try:
-            async with aclosing(self._door.watch(session, after)) as items:
+            async with aclosing(self._api.watch(session, after)) as items:
                 if after is None:
                     await anext(items)  # everything after this is new
                 else:
-                    await self._door.records(session, limit=1)
+                    await self._api.ask(Records(session, limit=1))
                 is_open.set_result(None)
                 async for item in items:
                     await self._outbox.tell_all(lines.of(item))

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, ToolError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text, ToolCall
 from bridle.core.ports import ToolOutput
+from bridle.core.session_api import SessionApi
 from bridle.core.tool import ToolSpec
 from bridle.surfaces.meerkat.requests import Content, parts_of
 from bridle.surfaces.rpc.desk import Desk
@@ -45,7 +45,7 @@ class ClientTools:
 
     def __init__(self, desk: Desk, outbox: Outbox) -> None:
         self._desk = desk
-        self._door: Door = desk.door
+        self._api: SessionApi = desk.api
         self._outbox = outbox
         self._specs: dict[str, ToolSpec] = {}
         self._loans: dict[SessionId, _Loan] = {}
@@ -85,7 +85,7 @@ class ClientTools:
                 return
             if len(self._loans) >= MAX_LOANS:
                 await self._withdraw(next(other for other in self._loans if other not in busy))
-            context = self._door.lend(session, _Dispatcher(self, session, list(wanted.values())))
+            context = self._api.provide_tools(session, _Dispatcher(self, session, list(wanted.values())))
             await context.__aenter__()
             self._loans[session] = _Loan(context, wanted, others)
 

@@ -1,11 +1,11 @@
-"""The Textual application of the terminal interface: one main screen, connected to the sessions by a `Link`.
+"""The terminal interface: one screen over a link to the sessions.
 
 ```
-keys ──▶ MainScreen ──▶ BridleApp ──▶ Link ──▶ Door
+keys ──▶ MainScreen ──▶ BridleApp ──▶ Link ──▶ SessionApi
 screen ◀── MainScreen ◀── BridleApp ◀── patches, news
 ```
 
-It holds no session logic: the screen shows what a board contains, and every action is a command.
+It holds no logic of sessions: what is shown is what a board says, and what is done is a command.
 """
 
 import asyncio
@@ -22,17 +22,16 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from bridle.config.settings import Settings
-from bridle.core.door import LiveSession
 from bridle.core.errors import BridleError, SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Resume
+from bridle.core.session_api import LiveSession
 from bridle.surfaces.board.values import BoardView, Flash, Patch
 from bridle.surfaces.render import short_id
 from bridle.surfaces.terminal import one_line, visible
 from bridle.surfaces.tui.completing import Completer
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.front import Front, Place, Usual, draft_key
-from bridle.surfaces.tui.hands import AppHands
 from bridle.surfaces.tui.keeping import History, load_drafts, save_drafts
 from bridle.surfaces.tui.keys import bindings, keymap
 from bridle.surfaces.tui.lines import Situation
@@ -40,6 +39,7 @@ from bridle.surfaces.tui.link import Link, LinkState
 from bridle.surfaces.tui.main_screen import MainScreen
 from bridle.surfaces.tui.notifying import SAVE_TITLE, SEVERITIES, notice, window_title
 from bridle.surfaces.tui.outside import leave_when_told, write_elsewhere
+from bridle.surfaces.tui.panel_host import AppPanelHost
 from bridle.surfaces.tui.panels.commands import COMMANDS, run_command, system_commands
 from bridle.surfaces.tui.panels.telling import tell, telling
 from bridle.surfaces.tui.sending import Letter, joined, new_letter, send
@@ -61,7 +61,7 @@ class BridleApp(App[Left], inherit_bindings=False):
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     """
 
-    def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_door: Opening) -> None:
+    def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_api: Opening) -> None:
         """Raise ConfigError if the key settings are invalid."""
         super().__init__()
         self.settings = settings
@@ -71,17 +71,17 @@ class BridleApp(App[Left], inherit_bindings=False):
         self.front.usual = Usual(settings.agent, settings.model, settings.rules.mode)
         self.front.show(begin.session)
         self.live: dict[SessionId, LiveSession] = {}
-        self.link = Link(lambda: open_door(lambda words: self.notify(visible(words), markup=False)), self)
+        self.link = Link(lambda: open_api(lambda words: self.notify(visible(words), markup=False)), self)
         commands = {name: command.help for name, command in COMMANDS.items()}
         self.editor = PromptEditor(
-            Completer(environ, commands, lambda: self.link.door),
+            Completer(environ, commands, lambda: self.link.api),
             History(settings.home, begin.cwd),
             settings.tui.keys,
             joined([self.front.drafts.pop(self.front.draft_key, ""), begin.typed]),
         )
         self.editor.cwd = begin.cwd
-        self.hands = AppHands(self, self)
-        self.main = MainScreen(self.front, self.hands, self.link, self.editor, self._situation)
+        self.host = AppPanelHost(self, self)
+        self.main = MainScreen(self.front, self.host, self.link, self.editor, self._situation)
         self._linked: Worker[None] | None = None
         self._why = ""
         self._pressed: dict[str, float] = {}
@@ -122,7 +122,7 @@ class BridleApp(App[Left], inherit_bindings=False):
 
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
         """Return the commands of the palette."""
-        return system_commands(self.hands)
+        return system_commands(self.host)
 
     # ------------------------------------------------------------------ events from the link
 
@@ -238,7 +238,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         name = event.text.strip().removeprefix("/")
         if event.text.startswith("/") and name in COMMANDS:
             self.editor.put("")
-            run_command(self.hands, name)
+            run_command(self.host, name)
             return
         new = new_letter(event.typed, event.text, self.front, steers=event.how == "steer")
         letter, self._unsent = self._unsent or new, None
@@ -281,7 +281,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         if self._again("cancel"):
             self._cancel()
         else:
-            self.notify(f"{self.hands.key_words('cancel')} again cancels the run", timeout=AGAIN_S)
+            self.notify(f"{self.host.key_words('cancel')} again cancels the run", timeout=AGAIN_S)
 
     @work(group="cancel")
     async def _cancel(self) -> None:
@@ -324,7 +324,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         elif self._again("leave"):
             self.action_leave()
         else:
-            self.notify(f"{self.hands.key_words('interrupt')} again leaves", timeout=AGAIN_S)
+            self.notify(f"{self.host.key_words('interrupt')} again leaves", timeout=AGAIN_S)
 
     def action_suspend(self) -> None:
         """Suspend to the shell."""

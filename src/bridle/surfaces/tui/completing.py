@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError
+from bridle.core.queries import ServerPrompts
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.terminal import one_line
 
 if TYPE_CHECKING:
@@ -57,12 +58,12 @@ class Completer:
         self,
         environ: Mapping[str, str],
         commands: Mapping[str, str],
-        door: Callable[[], Door],
+        api: Callable[[], SessionApi],
     ) -> None:
-        """`commands` maps command names to help texts; `door` raises BridleError without a connection."""
+        """`commands` are ours, by name with a help text; `api` raises BridleError while there is none."""
         self._environ = environ
         self._commands = commands
-        self._door = door
+        self._api = api
         self._files: FileNames | None = None
         self._names: dict[str, tuple[float, dict[str, str]]] = {}
 
@@ -87,7 +88,7 @@ class Completer:
 
     async def _prompts(self, cwd: str) -> dict[str, str]:
         try:
-            return {prompt.name: prompt.description for prompt in await self._door().server_prompts(cwd)}
+            return {prompt.name: prompt.description for prompt in await self._api().ask(ServerPrompts(cwd))}
         except BridleError:  # skills work without a daemon
             return {}
 

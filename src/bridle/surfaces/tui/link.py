@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec.structs import replace
 
-from bridle.core.door import Door, LiveSession, Receipt
 from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
+from bridle.core.session_api import LiveSession, Receipt, SessionApi
 from bridle.surfaces.board.values import BoardPage, BoardView, Grow, HeadChanged, Patch, Reset
 
 if TYPE_CHECKING:
     from bridle.surfaces.board.board import Board
 
 LinkState = Literal["connecting", "ready", "reconnecting"]
-Opener = Callable[[], Awaitable[Door]]
+Opener = Callable[[], Awaitable[SessionApi]]
 
 FRAME_S = 1 / 30
 FIRST_WAIT_S = 0.2
@@ -61,16 +61,16 @@ class Listener(Protocol):
 
 
 class Link:
-    """Keeps a connection to the sessions, follows the current session and receives news of all others."""
+    """Keeps a session API open, follows the session in front, and hears of the others."""
 
-    def __init__(self, open_door: Opener, listener: Listener, frame_s: float = FRAME_S) -> None:
+    def __init__(self, open_api: Opener, listener: Listener, frame_s: float = FRAME_S) -> None:
         self.state: LinkState = "connecting"
         self.board: Board | None = None
         """The board of the current session."""
-        self._open_door = open_door
+        self._open_api = open_api
         self._listener = listener
         self._frame_s = frame_s
-        self._door: Door | None = None
+        self._api: SessionApi | None = None
         self._is_told = asyncio.Event()
         self._session: SessionId | None = None
         self._tasks: asyncio.TaskGroup | None = None
@@ -81,23 +81,23 @@ class Link:
         self._flushed_at = 0.0
 
     @property
-    def door(self) -> Door:
-        """The session API; raises NotThere without a connection."""
-        if self._door is None:
+    def api(self) -> SessionApi:
+        """Return the session API; raises NotThere while there is none."""
+        if self._api is None:
             raise NotThere("the sessions cannot be reached yet", hint="it is tried again by itself")
-        return self._door
+        return self._api
 
     @property
     def is_here(self) -> bool:
         """True if the sessions are in this process, so that their runs end with it."""
-        return self._door is not None and not self._door.outlives_us
+        return self._api is not None and not self._api.is_remote
 
-    async def opened(self) -> Door:
-        """Return the session API, waiting for the first connection; raises NotThere."""
+    async def opened(self) -> SessionApi:
+        """Return the session API, waiting for it the first time; raises NotThere."""
         if self.state == "connecting":
             async with asyncio.timeout(OPEN_S):
                 await self._is_told.wait()
-        return self.door
+        return self.api
 
     async def run(self) -> None:
         """Keep the connection open until the task is cancelled, then close it."""
@@ -105,12 +105,12 @@ class Link:
         wait_s, why = FIRST_WAIT_S, ""
         while True:
             try:
-                door = await self._open_door()
+                api = await self._open_api()
             except (BridleError, OSError) as error:
                 why = error.message if isinstance(error, BridleError) else str(error)
             else:
                 wait_s = FIRST_WAIT_S
-                why = await self._serve(door)
+                why = await self._serve(api)
             self._set_state("reconnecting", why)
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
@@ -121,21 +121,21 @@ class Link:
             self._running.cancel()
             await asyncio.wait([self._running])
 
-    async def _serve(self, door: Door) -> str:
-        """Use a connection until it breaks; return the reason."""
+    async def _serve(self, api: SessionApi) -> str:
+        """Use a session API until it breaks; return why it did."""
         why = ""
-        self._door = door
+        self._api = api
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                tasks.create_task(self._hear(door))
+                tasks.create_task(self._hear(api))
                 self._set_state("ready")
                 self.look_at(self._session)
         except* DaemonGone as gone:
             why = _first(gone)
         finally:
-            self._door = self._tasks = self._following = None
-            await door.aclose()
+            self._api = self._tasks = self._following = None
+            await api.aclose()
         return why
 
     def look_at(self, session: SessionId | None) -> None:
@@ -146,45 +146,45 @@ class Link:
         if self._following is not None:
             self._following.cancel()
             self._following = None
-        if self._tasks is not None and self._door is not None and session is not None:
-            self._following = self._tasks.create_task(self._follow(self._door, session))
+        if self._tasks is not None and self._api is not None and session is not None:
+            self._following = self._tasks.create_task(self._follow(self._api, session))
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Submit a command to a session; raises BridleError if it is rejected."""
-        return await self.door.submit(session, command)
+        return await self.api.submit(session, command)
 
     async def older(self, session: SessionId, before: int) -> BoardPage:
         """Return the items before those loaded; raises BridleError."""
         from bridle.surfaces.board.loading import older_items
 
-        return await older_items(self.door, session, before)
+        return await older_items(self.api, session, before)
 
     # ------------------------------------------------------------------ receiving
 
-    async def _hear(self, door: Door) -> None:
-        async with aclosing(door.news()) as news:
+    async def _hear(self, api: SessionApi) -> None:
+        async with aclosing(api.watch(None)) as news:
             async for one in news:
                 self._listener.heard(one.session, one.live, deleted=one.deleted)
 
-    async def _follow(self, door: Door, session: SessionId) -> None:
+    async def _follow(self, api: SessionApi, session: SessionId) -> None:
         from bridle.surfaces.board.loading import open_board
 
         try:
             while True:
-                board = await open_board(door, session)
+                board = await open_board(api, session)
                 self._let_go()
                 self.board = board
                 self._listener.shown(board.view)
-                await self._watch(door, session, board)
+                await self._watch(api, session, board)
         except DaemonGone:
             raise
         except BridleError as error:
             self._listener.lost(session, error)
 
-    async def _watch(self, door: Door, session: SessionId, board: "Board") -> None:
+    async def _watch(self, api: SessionApi, session: SessionId, board: "Board") -> None:
         """Keep a board up to date until it must be reloaded."""
         count = 0
-        async with aclosing(door.watch(session, board.head.seq)) as items:
+        async with aclosing(api.watch(session, board.head.seq)) as items:
             async for item in items:
                 patches = board.add(item)
                 if any(isinstance(patch, Reset) for patch in patches):

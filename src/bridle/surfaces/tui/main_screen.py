@@ -24,6 +24,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from bridle.surfaces.board.values import BoardPage, BoardView, Call, Head, HeadChanged, Patch
+from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.tui.conversation.view import Conversation
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.front import Front
@@ -33,7 +34,7 @@ from bridle.surfaces.tui.link import Link
 from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.commands import run_command
 from bridle.surfaces.tui.panels.following import show_in_windows
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.telling import telling
 
 if TYPE_CHECKING:
@@ -83,14 +84,14 @@ class MainScreen(Screen[None]):
     def __init__(
         self,
         front: Front,
-        hands: Hands,
+        host: PanelHost,
         link: Link,
         editor: PromptEditor,
         situation: Callable[[], Situation],
     ) -> None:
         super().__init__(classes="-blank")
         self.front = front
-        self.hands = hands
+        self.host = host
         self._link = link
         self.header = HeaderLine(front)
         self.conversation = Conversation()
@@ -102,7 +103,7 @@ class MainScreen(Screen[None]):
         """Create the widgets of the first frame."""
         yield self.header
         with Horizontal(id="middle"), Vertical(id="left"):
-            yield Welcome(self.hands, self.front)
+            yield Welcome(self.host, self.front)
             yield self.conversation
         yield self.editor
         yield self.status
@@ -120,7 +121,7 @@ class MainScreen(Screen[None]):
         from bridle.surfaces.tui.panels.sidebar import SideBar
 
         find_bar = FindBar(self.conversation, self.editor)
-        panels = Panels(Asked(self.hands), SideBar(self.hands), find_bar)
+        panels = Panels(Asked(self.host), SideBar(self.host), find_bar)
         completions = Completions()
         await self.mount(panels.asked, completions, find_bar, before=self.editor)
         await self.query_one("#middle").mount(panels.side)
@@ -166,7 +167,7 @@ class MainScreen(Screen[None]):
         self.editor.placeholder = self._placeholder()
 
     def _placeholder(self) -> str:
-        words = self.hands.key_words
+        words = self.host.key_words
         head = self.front.head
         if head is not None and head.state == "waiting":
             return (
@@ -184,7 +185,7 @@ class MainScreen(Screen[None]):
 
     def action_command(self, name: str) -> None:
         """Run a command of the palette."""
-        run_command(self.hands, name)
+        run_command(self.host, name)
 
     def action_side(self) -> None:
         """Show or hide the side panels."""
@@ -193,7 +194,7 @@ class MainScreen(Screen[None]):
         else:
             from bridle.surfaces.tui.panels.sidebar import SideScreen
 
-            self.app.push_screen(SideScreen(self.hands))
+            self.app.push_screen(SideScreen(self.host))
 
     def action_to_prompt(self) -> None:
         """Focus the prompt."""
@@ -277,12 +278,12 @@ class MainScreen(Screen[None]):
         if not isinstance(item, Call):
             return
         if event.action == "child" and item.child is not None:
-            self.hands.open_session(item.child)
+            self.host.open_session(item.child)
         elif event.action == "diff":
             from bridle.surfaces.tui.panels.windows import DiffWindow
 
             diff = item.diff or item.preview
-            self.app.push_screen(DiffWindow(self.hands, item.brief or item.tool, diff))
+            self.app.push_screen(DiffWindow(self.host, item.brief or item.tool, diff))
 
     @work(group="fork")
     async def action_fork_here(self) -> None:
@@ -290,20 +291,20 @@ class MainScreen(Screen[None]):
         item, session = self.conversation.selected, self.front.session
         async with telling(self.app):
             if item is not None and session is not None:
-                self.hands.open_session(await self.hands.reach.fork(session, item.seq))
+                self.host.open_session(await fork_session(self.host.api, session, item.seq))
 
 
 class Welcome(Static):
     """Shown instead of the conversation of a new session."""
 
-    def __init__(self, hands: Hands, front: Front) -> None:
+    def __init__(self, host: PanelHost, front: Front) -> None:
         super().__init__()
-        self._hands = hands
+        self._host = host
         self._front = front
 
     def render(self) -> Content:
         """Return the folder and the most important keys."""
-        words = self._hands.key_words
+        words = self._host.key_words
         rows = [
             (words("send"), "sends; end a line with \\ for a new one"),
             ("@", "names a file of this folder"),

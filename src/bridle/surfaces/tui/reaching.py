@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridle.config.settings import Settings, load_settings
-from bridle.core.door import Door
 from bridle.core.errors import DaemonGone
+from bridle.core.session_api import SessionApi
 from bridle.surfaces.daemon.place import Place
 from bridle.surfaces.daemon.use import reach_daemon
 from bridle.surfaces.terminal import Console, Screen
@@ -28,7 +28,7 @@ class Reaching:
         self._cwd = cwd
         self._had_daemon = False
 
-    async def __call__(self, tell: Tell) -> Door:
+    async def __call__(self, tell: Tell) -> SessionApi:
         """Connect to the daemon, start it, or run the sessions in this process; raises BridleError.
 
         A daemon that crashed is started again. One that was stopped on purpose is not: raises DaemonGone.
@@ -37,12 +37,12 @@ class Reaching:
         place = Place(settings.home)
         if self._had_daemon and not place.is_held() and not place.socket.exists():
             raise DaemonGone("the daemon was stopped", hint="bridle daemon start")
-        door = await open_sessions(self._environ, self._cwd, tell)
-        self._had_daemon = door.outlives_us
-        return door
+        api = await open_sessions(self._environ, self._cwd, tell)
+        self._had_daemon = api.is_remote
+        return api
 
 
-async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> Door:
+async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> SessionApi:
     """Connect to the daemon, start it, or run the sessions in this process; pass warnings to `tell`.
 
     Raises BridleError.
@@ -50,13 +50,13 @@ async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> Doo
     settings = await asyncio.to_thread(load_settings, environ, Path(cwd))
     said = io.StringIO()
     console = Console(Screen(said, {}), Screen(said, {}), dict(environ))
-    door = await reach_daemon(settings, console, starts=settings.daemon != "never")
+    api = await reach_daemon(settings, console, starts=settings.daemon != "never")
     for line in said.getvalue().splitlines():
         tell(line.removeprefix("warning: "))
-    return door or await _engine(settings, environ)
+    return api or await _engine(settings, environ)
 
 
-async def _engine(settings: Settings, environ: Mapping[str, str]) -> Door:
+async def _engine(settings: Settings, environ: Mapping[str, str]) -> SessionApi:
     await asyncio.to_thread(importlib.import_module, "bridle.app.service")  # takes a while
     from bridle.app import open_service
 

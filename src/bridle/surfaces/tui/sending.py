@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import MAX_PROMPT_BYTES, Command, Prompt, Steer
+from bridle.core.session_api import SessionApi
 from bridle.core.summary import title_from
 from bridle.surfaces.shell_line import command_in, shell_options
 from bridle.surfaces.tui.front import Choice, Front, Place
@@ -38,7 +38,7 @@ def new_letter(typed: str, text: str, front: Front, *, steers: bool) -> Letter:
 
 async def send(
     letter: Letter,
-    door: Door,
+    api: SessionApi,
     environ: Mapping[str, str],
     began: Callable[[SessionId, Place], None],
 ) -> None:
@@ -62,13 +62,13 @@ async def send(
         title = title_from(text) if whole != text else ""
         text = whole
     if session is None:
-        session = await door.create(cwd=cwd, agent=choice.agent or "", title=title)
+        session = await api.create(cwd=cwd, agent=choice.agent or "", title=title)
         began(session, letter.place)
     message = user_message(text)
     command: Command = Prompt(message, options, key=letter.key)
     if steers:
         command = Steer(message, letter.key)
-    await door.submit(session, command)
+    await api.submit(session, command)
 
 
 def joined(texts: Iterable[str]) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from bridle.core.door import Door
 from bridle.core.ids import SessionId
+from bridle.core.session_api import SessionApi
 
-Opening = Callable[[Callable[[str], None]], Awaitable[Door]]
-"""Connects to the sessions; warnings go to the callback."""
+Opening = Callable[[Callable[[str], None]], Awaitable[SessionApi]]
+"""Opens the session API; calls what it is given with warnings."""
 
 
 class Begin(Struct, frozen=True):

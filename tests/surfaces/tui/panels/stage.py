@@ -1,4 +1,4 @@
-"""A small app to try panels in, whose hands write down what they are told."""
+"""A small app to try panels in, which writes down what it is told."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,21 +9,30 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from bridle.core.context import ContextUsage
-from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
 from bridle.core.errors import SessionError
 from bridle.core.glance import Glance
 from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import Mode
-from bridle.core.protocol import ApprovalRequested, Command
-from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.protocol import AnyCommand, ApprovalRequested, Delete, Fork
+from bridle.core.queries import (
+    Describe,
+    Diff,
+    ListSessions,
+    NextContext,
+    PlanRewind,
+    Query,
+    RewindPlan,
+    ShowDiff,
+    Status,
+)
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import ForkReceipt, LiveSession, Receipt
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.export import Format
 from bridle.surfaces.folder import AgentRow, ModelView
-from bridle.surfaces.looking import Diff
 from bridle.surfaces.tui.keys import key_words
-from bridle.surfaces.tui.panels.hands import Child, DiffStyle, Point
+from bridle.surfaces.tui.panels.host import Child, DiffStyle, Point
 from bridle.surfaces.usage import Stats
 
 SESSION = SessionId("s1")
@@ -54,7 +63,7 @@ class Answers:
     glance: Glance | None = None
 
 
-class FakeReach:
+class FakeApi:
     """Writes down what it is told, and answers as a test says."""
 
     def __init__(self) -> None:
@@ -62,78 +71,79 @@ class FakeReach:
         self.answers = Answers()
         self.refuses = False
 
-    def _take(self, *told: Any) -> None:
+    def take(self, *told: Any) -> None:
         if self.refuses:
             raise SessionError("the session does not want that", hint="try [later]")
         self.told.append(told)
 
-    async def submit(self, session: SessionId, command: Command) -> Receipt:
-        self._take("submit", session, command)
+    async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
+        if isinstance(command, Fork):
+            self.take("fork", session, command.at)
+            return ForkReceipt(1, session=SessionId("forked"))
+        if isinstance(command, Delete):
+            self.take("delete", session)
+        else:
+            self.take("submit", session, command)
         return Receipt(1)
 
-    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
-        self._take("fork", session, at)
-        return SessionId("forked")
-
-    async def delete(self, session: SessionId) -> None:
-        self._take("delete", session)
-
-    async def sessions(self, *, archived: bool = False) -> Sequence[SessionSummary]:
-        return [one for one in self.answers.sessions if archived or not one.archived]
-
-    async def glance(self, session: SessionId) -> Glance:
-        if self.answers.glance is None:
+    async def ask(self, query: Query[Any]) -> Any:
+        answers = self.answers
+        match query:
+            case ListSessions():
+                return [one for one in answers.sessions if query.archived or not one.archived]
+            case PlanRewind():
+                return answers.plan
+            case Describe():
+                return DIFF if query.changes else ""
+            case ShowDiff():
+                return answers.diff
+        found = answers.glance if isinstance(query, Status) else answers.context
+        if found is None:
             raise SessionError("nothing to see")
-        return self.answers.glance
+        return found
+
+
+class FakeViews:
+    """Answers as a test says; it is also what is known of folders."""
+
+    def __init__(self, api: FakeApi) -> None:
+        self._api = api
 
     async def points(self, session: SessionId) -> Sequence[Point]:
-        return self.answers.points
-
-    async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
-        return self.answers.plan
-
-    async def describe(self, changes: Sequence[FileChange]) -> str:
-        return DIFF if changes else ""
-
-    async def diff(self, session: SessionId, after: int = 0, upto: int | None = None) -> Diff:
-        return self.answers.diff
-
-    async def context(self, session: SessionId) -> NextContext:
-        if self.answers.context is None:
-            raise SessionError("no context")
-        return self.answers.context
-
-    async def usage(self, session: SessionId) -> Stats:
-        if self.answers.usage is None:
-            raise SessionError("nothing used")
-        return self.answers.usage
+        return self._api.answers.points
 
     async def children(self, session: SessionId) -> Sequence[Child]:
-        return self.answers.children
+        return self._api.answers.children
 
-    async def models(self, cwd: str = "") -> Sequence[ModelView]:
-        return self.answers.models
-
-    async def agents(self, cwd: str = "") -> Sequence[AgentRow]:
-        return self.answers.agents
-
-    async def servers(self, cwd: str = "") -> Sequence[ServerView]:
-        return self.answers.servers
+    async def usage(self, session: SessionId) -> Stats:
+        if self._api.answers.usage is None:
+            raise SessionError("nothing used")
+        return self._api.answers.usage
 
     async def export(self, session: SessionId, form: Format) -> str:
-        self._take("export", session, form)
+        self._api.take("export", session, form)
         return f"a document as {form}"
+
+    async def real_models(self, cwd: str = "") -> Sequence[ModelView]:
+        return self._api.answers.models
+
+    async def agents(self, cwd: str = "") -> Sequence[AgentRow]:
+        return self._api.answers.agents
+
+    async def servers(self, cwd: str = "") -> Sequence[ServerView]:
+        return self._api.answers.servers
 
 
 class Stage(App[None]):
-    """An app with a prompt and one panel; it is also the hands, which write everything down."""
+    """An app with a prompt and one panel; it is also the host of the panel, and writes everything down."""
 
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, *widgets: Widget, head: Head | None = None) -> None:
         super().__init__()
-        self.reach = FakeReach()
-        self.told = self.reach.told
+        self.api = FakeApi()
+        self.views = self.folders = FakeViews(self.api)
+        self.told = self.api.told
         self.head = head
         self.live: Mapping[SessionId, LiveSession] = {}
         self.cwd = "/project"

@@ -8,7 +8,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.protocol import Decide, Question, QuestionAsked, Reply
 from bridle.surfaces.tui.panels.approval import ApprovalCard
 from bridle.surfaces.tui.panels.asked import Asked, WholeScreen
-from bridle.surfaces.tui.panels.hands import Child
+from bridle.surfaces.tui.panels.host import Child
 from tests.surfaces.tui.panels.stage import EVIL, SESSION, Stage, approval, head, settled
 
 ALL = head(approvals=(approval("c1"), approval("c2", tool="write_file"), approval("c3")))
@@ -183,7 +183,7 @@ async def test_several_are_shown_one_after_the_other():
 
 async def test_a_refused_answer_is_asked_again():
     app = AskedStage()
-    app.reach.refuses = True
+    app.api.refuses = True
     async with app.run_test() as pilot:
         await show(app, pilot)
         await pilot.press("y")
@@ -191,7 +191,7 @@ async def test_a_refused_answer_is_asked_again():
 
         assert app.toasts == ["the session does not want that\nhint: try [later]"]
         assert app.asked.display
-        app.reach.refuses = False
+        app.api.refuses = False
         app.asked.take_focus()
         await pilot.press("y")
         await pilot.pause()
@@ -291,7 +291,7 @@ async def test_a_diff_is_shown_in_two_columns_where_there_is_room():
 async def test_a_sub_agent_is_named():
     app = AskedStage()
     child = SessionId("child-1")
-    app.reach.answers.children = [Child(child, SESSION, "scout")]
+    app.api.answers.children = [Child(child, SESSION, "scout")]
     async with app.run_test() as pilot:
         await show(app, pilot, head(approvals=(approval(child=child),)))
 

@@ -4,17 +4,16 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from bridle.core.door import NextContext
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Archive, Cancel, Compact, Pin, QueuedPrompt, Rename, Resume, Todo
+from bridle.core.queries import Diff, NextContext
 from bridle.core.revision import FileChange, FileState
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.surfaces.folder import AgentRow, ModelView
-from bridle.surfaces.looking import Diff
 from bridle.surfaces.tui.keys import KEYS
 from bridle.surfaces.tui.panels.commands import COMMANDS, run_command, system_commands
-from bridle.surfaces.tui.panels.hands import Child
+from bridle.surfaces.tui.panels.host import Child
 from bridle.surfaces.tui.panels.sidebar import SideBar, SideScreen
 from tests.surfaces.tui.panels.stage import DIFF, EVIL, SESSION, USED, Stage, head, settled
 
@@ -36,7 +35,7 @@ def model(ref: str, *, has_key: bool) -> ModelView:
 
 def stage(front=FULL) -> Stage:
     app = Stage(head=front)
-    answers = app.reach.answers
+    answers = app.api.answers
     answers.models = [model("a/keyless", has_key=False), model("b/ready", has_key=True)]
     answers.agents = [
         AgentRow("coder", "Coder", "built in", "ask", "", None),
@@ -182,7 +181,7 @@ async def test_the_side_bar_shows_the_session_and_asks_anew_when_it_moves():
         assert "changed files 2\n + greet.py\n - \\x1b" in text
         assert "sub-agents 2\n ▶ scout running 12 tokens, $0.5000\n └ ✗ \\x1b" in text
         assert "✗ lsp pyright failed" in text
-        app.reach.answers.children = app.reach.answers.children[:1]
+        app.api.answers.children = app.api.answers.children[:1]
         bar.show_head(head(context=USED, children_seq=9, files_seq=0))
         await settled(pilot)
         assert "sub-agents 1\n" in app.text()

@@ -56,7 +56,7 @@ async def test_a_prompt_is_removed_or_steered():
 
 async def test_nothing_is_lost_when_the_run_does_not_take_it():
     app = Stage(head=head(queue=(FIRST,), run=RUN))
-    app.reach.refuses = True
+    app.api.refuses = True
     async with app.run_test() as pilot:
         app.push_screen(QueueScreen(app))
         await settled(pilot)

@@ -1,9 +1,9 @@
 """Going back: the plan is shown first, and the changes of others are overwritten only after a yes."""
 
-from bridle.core.door import RewindPlan
 from bridle.core.protocol import Rewind
+from bridle.core.queries import RewindPlan
 from bridle.core.revision import FileChange, FileState
-from bridle.surfaces.tui.panels.hands import Point
+from bridle.surfaces.tui.panels.host import Point
 from bridle.surfaces.tui.panels.rewind import RewindScreen
 from tests.surfaces.tui.panels.stage import EVIL, SESSION, Stage, settled
 
@@ -17,8 +17,8 @@ CHANGE = FileChange("greet.py", FileState("file", 0o644, "a"), FileState("file",
 
 def stage(**plan) -> Stage:
     app = Stage()
-    app.reach.answers.points = POINTS
-    app.reach.answers.plan = RewindPlan(20, (CHANGE,), **plan)
+    app.api.answers.points = POINTS
+    app.api.answers.plan = RewindPlan(20, (CHANGE,), **plan)
     return app
 
 
@@ -111,7 +111,7 @@ async def test_a_refusal_is_told_and_the_plan_stays():
     app = stage()
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(app, pilot, "down", "enter")
-        app.reach.refuses = True
+        app.api.refuses = True
         await pilot.press("g")
         await settled(pilot)
 

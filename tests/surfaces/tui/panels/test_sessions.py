@@ -2,10 +2,10 @@
 
 import re
 
-from bridle.core.door import LiveSession
 from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Archive, Rename, RunEnded, SessionCreated, SessionFacts
+from bridle.core.session_api import LiveSession
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.tui.panels.rewind import RewindScreen
 from bridle.surfaces.tui.panels.sessions import SessionsScreen
@@ -29,13 +29,13 @@ SESSIONS = [
 
 def stage() -> Stage:
     app = Stage(head=head())
-    app.reach.answers.sessions = SESSIONS
+    app.api.answers.sessions = SESSIONS
     app.live = {
         SessionId("s3"): LiveSession(SessionId("s3"), "Ask about it", "/project", "default", "waiting")
     }
     facts = SessionFacts(SessionCreated(SessionId("s1"), "/project"))
     ended = RunEnded(RunId("r"), "completed", "All is *well* \x1b[31mnow")
-    app.reach.answers.glance = Glance(9, 9, facts, last=ended)
+    app.api.answers.glance = Glance(9, 9, facts, last=ended)
     return app
 
 
@@ -137,7 +137,7 @@ async def test_a_new_session_and_going_back():
 
 async def test_hostile_titles_are_shown_at_every_size():
     app = stage()
-    app.reach.answers.sessions = [
+    app.api.answers.sessions = [
         summary("s1", EVIL, cwd="/project"),
         *(summary(f"x{n}", EVIL) for n in range(600)),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from bridle.core.door import LiveSession
+from bridle.core.session_api import LiveSession
 from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer

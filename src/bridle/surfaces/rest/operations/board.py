@@ -31,16 +31,16 @@ class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def _board(ask: Ask[None, BoardQuery, Nothing]) -> Response:
-    board = await open_board(ask.door, ask.session, ask.query.at)
+    board = await open_board(ask.api, ask.session, ask.query.at)
     return answer(board.view)
 
 
 async def _items(ask: Ask[None, ItemsQuery, Nothing]) -> Response:
-    return answer(await older_items(ask.door, ask.session, ask.query.before))
+    return answer(await older_items(ask.api, ask.session, ask.query.before))
 
 
 async def _timeline(ask: Ask[None, TimelineQuery, Nothing]) -> Response:
-    return answer(await timeline_of(ask.door, ask.session, ask.query.run))
+    return answer(await timeline_of(ask.api, ask.session, ask.query.run))
 
 
 OPERATIONS = (

@@ -7,11 +7,12 @@ from starlette.responses import Response
 
 from bridle.core.errors import KeyTaken, SessionConflict
 from bridle.core.ids import SessionId
+from bridle.core.protocol import Delete
 from bridle.surfaces.keyed import keyed_session
-from bridle.surfaces.origin import origin
 from bridle.surfaces.problems import DUPLICATE_INPUT, SESSION_BUSY
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import MOST, Keyed
+from bridle.surfaces.session_calls import fork_session, origin
 
 
 class Fork(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,11 +33,11 @@ async def _fork(ask: Ask[Fork, Nothing, Keyed]) -> Response:
     key, at = ask.headers.idempotency_key, ask.body.at
     wanted = keyed_session("fork", key) if key else None
     try:
-        child = await ask.door.fork(ask.session, at, session_id=wanted)
+        child = await fork_session(ask.api, ask.session, at, session_id=wanted)
     except SessionConflict:
         if wanted is None:
             raise
-        created = await origin(ask.door, wanted)
+        created = await origin(ask.api, wanted)
         if created.parent != ask.session or at not in (None, created.forked_at):
             raise KeyTaken(f'the key "{key}" belongs to another fork', hint="use a new key") from None
         child = wanted
@@ -44,8 +45,8 @@ async def _fork(ask: Ask[Fork, Nothing, Keyed]) -> Response:
 
 
 async def _delete(ask: Ask[None, Nothing, Nothing]) -> Response:
-    await origin(ask.door, ask.session)  # raises if there is no such session
-    await ask.door.delete(ask.session)
+    await origin(ask.api, ask.session)  # raises if there is no such session
+    await ask.api.submit(ask.session, Delete())
     return Response(status_code=204)
 
 

@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from bridle.core.door import Receipt
 from bridle.core.errors import UsageError
 from bridle.core.protocol import Command, Prompt, Steer
+from bridle.core.session_api import Receipt
 from bridle.surfaces.driving import take_up
 from bridle.surfaces.problems import (
     DUPLICATE_INPUT,
@@ -20,8 +20,8 @@ from bridle.surfaces.rest.operations.fields import Traced
 
 async def _command(ask: Ask[Command, Nothing, Traced]) -> Response:
     command = _traced(_keyed(ask.body, ask.headers.idempotency_key), ask.headers.trace)
-    receipt = await ask.door.submit(ask.session, command)
-    await take_up(ask.door, ask.session, receipt)
+    receipt = await ask.api.submit(ask.session, command)
+    await take_up(ask.api, ask.session, receipt)
     return answer(receipt)
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from bridle.core.servers import PromptView
+from bridle.core.queries import ServerPrompts
+from bridle.core.server_views import PromptView
 from bridle.core.skill import Skill
 from bridle.surfaces.file_names import MAX_LIMIT, FoundFiles
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
@@ -51,9 +52,9 @@ async def _files(ask: Ask[None, FilesQuery, Nothing]) -> Response:
 
 
 async def _commands(ask: Ask[None, InFolder, Nothing]) -> Response:
-    skills = await ask.desk.looking.skills(ask.query.cwd)
+    skills = await ask.desk.about_folders.skills(ask.query.cwd)
     folder = await asyncio.to_thread(ask.desk.folders.path, ask.query.cwd)
-    prompts = await ask.door.server_prompts(folder)
+    prompts = await ask.api.ask(ServerPrompts(folder))
     usable = [skill for skill in skills if skill.user_invocable]
     return answer([*map(_of_skill, usable), *map(_of_server, prompts)])
 

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from bridle.core.errors import ConfigError, UsageError
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.core.skill import Skill
 from bridle.surfaces.books import UsePlots
 from bridle.surfaces.folder import AgentRow, ModelView, RuleList
@@ -36,28 +36,28 @@ class StatsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def _agents(ask: Ask[None, InFolder, Nothing]) -> Response:
-    return answer(await ask.desk.looking.agents(ask.query.cwd))
+    return answer(await ask.desk.about_folders.agents(ask.query.cwd))
 
 
 async def _skills(ask: Ask[None, InFolder, Nothing]) -> Response:
-    return answer(await ask.desk.looking.skills(ask.query.cwd))
+    return answer(await ask.desk.about_folders.skills(ask.query.cwd))
 
 
 async def _models(ask: Ask[None, ModelsQuery, Nothing]) -> Response:
     query = ask.query
-    return answer(await ask.desk.looking.models(query.cwd, query.q, every=query.all))
+    return answer(await ask.desk.about_folders.models(query.cwd, query.q, every=query.all))
 
 
 async def _rules(ask: Ask[None, RulesQuery, Nothing]) -> Response:
-    return answer(await ask.desk.looking.rules(ask.query.cwd, ask.query.agent))
+    return answer(await ask.desk.about_folders.rules(ask.query.cwd, ask.query.agent))
 
 
 async def _servers(ask: Ask[None, InFolder, Nothing]) -> Response:
-    return answer(await ask.desk.looking.servers(ask.query.cwd))
+    return answer(await ask.desk.about_folders.servers(ask.query.cwd))
 
 
 async def _stats(ask: Ask[None, StatsQuery, Nothing]) -> Response:
-    return answer(await ask.desk.looking.stats(_since(ask.query), archived=ask.query.archived))
+    return answer(await ask.desk.about_folders.stats(_since(ask.query), archived=ask.query.archived))
 
 
 async def _plots(ask: Ask[None, StatsQuery, Nothing]) -> Response:

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from bridle.core.door import SessionNews
+from bridle.core.session_api import SessionNews
 from bridle.surfaces.rest.news import OnlyNews, WithNews, news_event
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation
 from bridle.surfaces.rest.operations.streaming import MEDIA, Done

@@ -3,23 +3,30 @@
 import asyncio
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 from starlette.responses import Response
 
-from bridle.core.door import NextContext, RewindPlan
 from bridle.core.protocol import Record
+from bridle.core.queries import Records, answer_type
 from bridle.surfaces.export import Document, Format
-from bridle.surfaces.looking import Diff
 from bridle.surfaces.meerkat.results import History, history
-from bridle.surfaces.problems import PROVIDER_ERROR, SESSION_BUSY
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import MOST, Seq
-from bridle.surfaces.usage import Stats
+from bridle.surfaces.session_calls import export_session
+from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.usage import Stats, use_of
 
 PAGE = 100
 MAX_PAGE = 1_000
 
 MEDIA: dict[Format, str] = {"md": "text/markdown", "json": "application/json", "html": "text/html"}
+
+
+BOUNDS = {
+    "to_seq": Annotated[int, Meta(ge=1, le=MOST)],
+    "at": Annotated[int, Meta(ge=1, le=MOST, description="After this record; now if not given.")],
+}
+"""Parameters that are not plain sequence numbers."""
 
 
 class RecordsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,25 +51,6 @@ class HistoryQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = PAGE
 
 
-class RewindQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to go back to."""
-
-    to_seq: Annotated[int, Meta(ge=1, le=MOST)]
-
-
-class DiffQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which changes are wanted."""
-
-    after: Seq = 0
-    upto: Annotated[int, Meta(ge=0, le=MOST)] | None = None
-
-
-class ContextQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which turn's context is wanted."""
-
-    at: Annotated[int, Meta(ge=1, le=MOST, description="After this record; now if not given.")] | None = None
-
-
 class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """How to write it."""
 
@@ -71,38 +59,47 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def _records(ask: Ask[None, RecordsQuery, Nothing]) -> Response:
     after, limit = ask.query.after, ask.query.limit
-    found = await ask.door.records(ask.session, after, limit + 1)
+    found = await ask.api.ask(Records(ask.session, after, limit + 1))
     if not found:
-        await ask.door.records(ask.session, limit=1)
+        await ask.api.ask(Records(ask.session, limit=1))
     page = found[:limit]
     return answer(RecordPage(page, page[-1].seq if len(found) > limit else None))
 
 
 async def _history(ask: Ask[None, HistoryQuery, Nothing]) -> Response:
-    records = await ask.door.records(ask.session)
+    records = await ask.api.ask(Records(ask.session))
     page = await asyncio.to_thread(history, ask.session, records, ask.query.offset, ask.query.limit)
     return answer(page)
 
 
-async def _plan_rewind(ask: Ask[None, RewindQuery, Nothing]) -> Response:
-    return answer(await ask.door.plan_rewind(ask.session, ask.query.to_seq))
+def _passed_on(row: SessionQuery) -> Operation:
+    """Return the operation of a question that is passed on as it is."""
+    query = defstruct(
+        f"{row.kind.__name__}Query", row.parameters(Seq, BOUNDS), frozen=True, forbid_unknown_fields=True
+    )
 
+    async def handler(ask: Ask[None, Struct, Nothing]) -> Response:
+        return answer(await ask.api.ask(row.query(ask.session, ask.query)))
 
-async def _diff(ask: Ask[None, DiffQuery, Nothing]) -> Response:
-    return answer(await ask.desk.looking.diff(ask.session, ask.query.after, ask.query.upto))
-
-
-async def _context(ask: Ask[None, ContextQuery, Nothing]) -> Response:
-    return answer(await ask.door.next_context(ask.session, ask.query.at))
+    return Operation(
+        method="GET",
+        path=f"/sessions/{{id}}/{row.path}",
+        name=row.name,
+        summary=row.doc,
+        query=query,
+        answers=answer_type(row.kind),
+        problems=row.problems,
+        handler=handler,
+    )
 
 
 async def _export(ask: Ask[None, ExportQuery, Nothing]) -> Response:
-    text = await ask.desk.looking.export(ask.session, ask.query.format)
+    text = await export_session(ask.api, ask.session, ask.query.format)
     return Response(text, media_type=MEDIA[ask.query.format])
 
 
 async def _usage(ask: Ask[None, Nothing, Nothing]) -> Response:
-    return answer(await ask.desk.looking.usage(ask.session))
+    return answer(await use_of(ask.api, ask.session))
 
 
 OPERATIONS = (
@@ -124,36 +121,8 @@ OPERATIONS = (
         answers=History,
         handler=_history,
     ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/rewind",
-        name="plan_rewind",
-        summary="Say what going back would do to the files, without doing it",
-        query=RewindQuery,
-        answers=RewindPlan,
-        problems=(SESSION_BUSY,),
-        handler=_plan_rewind,
-    ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/diff",
-        name="diff",
-        summary="Return what a session changed on disk",
-        query=DiffQuery,
-        answers=Diff,
-        problems=(SESSION_BUSY,),
-        handler=_diff,
-    ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/context",
-        name="context",
-        summary="Return what the next turn would send to the model",
-        query=ContextQuery,
-        answers=NextContext,
-        problems=(SESSION_BUSY, PROVIDER_ERROR),
-        handler=_context,
-    ),
+    # From rewind to context: the order that the document has always had.
+    *map(_passed_on, sorted(SESSION_QUERIES, key=lambda row: row.path, reverse=True)),
     Operation(
         method="GET",
         path="/sessions/{id}/export",

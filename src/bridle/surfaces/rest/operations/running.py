@@ -12,13 +12,12 @@ from bridle.app import skills_in
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Text
-from bridle.core.protocol import Cancel, Prompt
+from bridle.core.protocol import Cancel, Delete, Prompt
 from bridle.surfaces.driving import nobody, others, rules_needed, run_to_end, take_up
 from bridle.surfaces.keyed import open_session
 from bridle.surfaces.meerkat.requests import CreateParams, Order, RunParams, TurnParams, order_of
 from bridle.surfaces.meerkat.results import RunResult, run_result
 from bridle.surfaces.meerkat.skills import with_skills
-from bridle.surfaces.origin import origin
 from bridle.surfaces.problems import (
     AGENT_ERROR,
     APPROVAL_DENIED,
@@ -36,6 +35,7 @@ from bridle.surfaces.problems import (
 from bridle.surfaces.rest.operation import Ask, Desk, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import Traced
 from bridle.surfaces.rest.problem_document import ProblemResponse, document
+from bridle.surfaces.session_calls import origin
 from bridle.surfaces.wire import Result
 
 Approvals = Literal["deny", "wait"]
@@ -111,20 +111,20 @@ async def _create(ask: Ask[NewSession, Nothing, Preferring]) -> Response:
     except BridleError:
         if is_new:  # the client never received its id
             with suppress(BridleError):
-                await ask.door.delete(session)
+                await ask.api.submit(session, Delete())
         raise
 
 
 async def _message(ask: Ask[NewMessage, Nothing, Preferring]) -> Response:
     if ask.body.session_id != ask.session:
         raise UsageError(f"Session ID mismatch: path={ask.session} body={ask.body.session_id[:128]}")
-    created = await origin(ask.door, ask.session)
+    created = await origin(ask.api, ask.session)
     return await _run(ask, ask.session, await _order(ask.desk, ask.body, created.cwd))
 
 
 async def _interrupt(ask: Ask[None, Nothing, Nothing]) -> Response:
     with suppress(SessionNotRunning):
-        await ask.door.submit(ask.session, Cancel())
+        await ask.api.submit(ask.session, Cancel())
     return answer(Interrupted(ask.session))
 
 
@@ -172,7 +172,7 @@ def _key(ask: Ask[Any, Nothing, Preferring]) -> str:
 
 async def _open(ask: Ask[NewSession, Nothing, Preferring], cwd: str) -> tuple[SessionId, bool]:
     body = ask.body
-    return await open_session(ask.door, cwd=cwd, agent=body.agent, title=body.title, key=_key(ask))
+    return await open_session(ask.api, cwd=cwd, agent=body.agent, title=body.title, key=_key(ask))
 
 
 # ---------------------------------------------------------------------------- run
@@ -182,12 +182,12 @@ async def _run(ask: Ask[Any, Nothing, Preferring], session: SessionId, order: Or
     options = replace(order.options, trace=ask.headers.trace)
     prompt = Prompt(order.message, options, if_busy="reject", key=_key(ask))
     if "respond-async" in (word.strip().lower() for word in ask.headers.prefer.split(",")):
-        receipt = await ask.door.submit(session, prompt)
-        await take_up(ask.door, session, receipt)
+        receipt = await ask.api.submit(session, prompt)
+        await take_up(ask.api, session, receipt)
         headers = {"location": f"/sessions/{session}", "preference-applied": "respond-async"}
         return answer(Accepted(session, receipt.run_id), 202, headers)
     answerer = others if ask.body.approvals == "wait" else nobody
-    return _ended(await run_to_end(ask.door, session, prompt, answerer))
+    return _ended(await run_to_end(ask.api, session, prompt, answerer))
 
 
 def _ended(result: Result) -> Response:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, QueuedPrompt, Totals
+from bridle.core.queries import ListSessions, Status
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
 from bridle.surfaces.rest.operations.fields import Text
@@ -68,7 +69,7 @@ class SessionState(Struct, frozen=True):
 
 async def _list(ask: Ask[None, SessionsQuery, Nothing]) -> Response:
     query = ask.query
-    listed = await ask.door.list(archived=query.archived)
+    listed = await ask.api.ask(ListSessions(archived=query.archived))
     if query.below:
         listed = _below(listed, SessionId(query.below))
     found = [session for session in listed if _fits(session, query.q)]
@@ -100,7 +101,7 @@ def _place(session: SessionSummary) -> str:
 
 
 async def _show(ask: Ask[None, Nothing, Nothing]) -> Response:
-    return answer(_state(ask.session, await ask.door.glance(ask.session)))
+    return answer(_state(ask.session, await ask.api.ask(Status(ask.session))))
 
 
 def _state(session_id: SessionId, session: Glance) -> SessionState:

@@ -6,9 +6,9 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from bridle.core.codec import encode
-from bridle.core.door import SessionNews
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
+from bridle.core.session_api import SessionNews
 from bridle.surfaces.board.values import Patch
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.meerkat.dialect import shape
@@ -19,6 +19,7 @@ from bridle.surfaces.rest.operation import Ask, Operation
 from bridle.surfaces.rest.operations.fields import MOST
 from bridle.surfaces.rest.problem_document import ProblemDocument
 from bridle.surfaces.rest.speech import OURS, Frame, Speech, Translate
+from bridle.surfaces.session_calls import read_session
 
 CONTRACT = parse_contract(DEFAULT_CONTRACT)
 MEDIA = "text/event-stream"
@@ -86,7 +87,7 @@ MEERKAT = Speech("meerkat", _begin, remembers=True)
 
 
 async def _events(ask: Ask[None, EventsQuery, Resuming]) -> Response:
-    session = await ask.door.read(ask.session)
+    session = await read_session(ask.api, ask.session)
     loaded = SessionLoaded(ask.session, session.known.totals.messages)
     after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
     if after is None and not ask.query.live:

@@ -60,15 +60,15 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class OlderWanted(Message):
-        """The user is near the top: respond with `prepend(await older_items(door, session, before))`."""
+        """The top is near: answer with `prepend(await older_items(api, session, before))`."""
 
         before: int
 
     @dataclass
     class NewerWanted(Message):
-        """The user is near the bottom, where newer items were unloaded: respond with `append`.
+        """The bottom is near, and newer items were let go of: answer with `append`.
 
-        With `before`: `append(await older_items(door, session, before))`; without: `append(board.view)`.
+        With `before`: `append(await older_items(api, session, before))`; without: `append(board.view)`.
         """
 
         before: int | None

@@ -17,7 +17,7 @@ from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.card import GUARD_S, Card
 from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import LongTextDialog
-from bridle.surfaces.tui.panels.hands import DiffStyle, Hands
+from bridle.surfaces.tui.panels.host import DiffStyle, PanelHost
 from bridle.surfaces.tui.panels.lines import LinesView, brief, shortened
 from bridle.surfaces.tui.panels.preview import LEAST_WIDTH_FOR_TWO, approval_preview
 from bridle.surfaces.tui.panels.telling import foot_line
@@ -47,19 +47,19 @@ class ApprovalCard(Card):
 
     def __init__(
         self,
-        hands: Hands,
+        host: PanelHost,
         request: ApprovalRequested,
         who: str = "",
         *,
         guard_s: float = GUARD_S,
         whole: bool = False,
     ) -> None:
-        super().__init__(hands, guard_s=guard_s, whole=whole)
+        super().__init__(host, guard_s=guard_s, whole=whole)
         self.request = request
         self.rules = request.suggestions
         """The rules that "session" and "always" add."""
         self._who = who
-        self._style: DiffStyle = hands.diff_style
+        self._style: DiffStyle = host.diff_style
         self._shown: DiffStyle | None = None
 
     def compose(self) -> ComposeResult:
@@ -108,14 +108,14 @@ class ApprovalCard(Card):
 
     def _write_rules(self) -> None:
         rules = Content(", ").join(painted(("name", one_line(shortened(rule)))) for rule in self.rules)
-        keys = " and ".join(self.hands.key_words(name) for name, _ in LASTING)
+        keys = " and ".join(self.host.key_words(name) for name, _ in LASTING)
         line = self.query_one(".rules", Static)
         line.display = bool(self.rules)
         line.update(painted(f"{keys} let through ", rules))
         once = ("approve_once", "yes")
         session = ("approve_session", "for this sub-agent" if self.request.child else "for this session")
         lasting = (session, LASTING[1]) if self.rules else ()
-        self.write("foot", foot_line(self.hands, (once, *lasting, *FOOT)))
+        self.write("foot", foot_line(self.host, (once, *lasting, *FOOT)))
 
     def _write_preview(self) -> None:
         view = self.query_one(LinesView)
@@ -167,7 +167,7 @@ class ApprovalCard(Card):
     def action_edit_rule(self) -> None:
         """Edit the rules that "session" and "always" add."""
         words = "what to let through from now on, one rule on each line: tool, or tool(pattern)"
-        dialog = LongTextDialog(self.hands, words, "\n".join(self.rules), check=_wrong_with_rules)
+        dialog = LongTextDialog(self.host, words, "\n".join(self.rules), check=_wrong_with_rules)
         self.app.push_screen(dialog, self._take_rules)
 
     def _take_rules(self, text: str | None) -> None:

@@ -17,7 +17,7 @@ from bridle.surfaces.board.values import Head
 from bridle.surfaces.render import short_id
 from bridle.surfaces.tui.panels.approval import ApprovalCard
 from bridle.surfaces.tui.panels.card import GUARD_S, Card, Waiting
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.question import QuestionCard
 from bridle.surfaces.tui.panels.telling import telling
 
@@ -29,10 +29,10 @@ class Asked(Vertical):
     Asked { height: auto; max-height: 70%; display: none; }
     """
 
-    def __init__(self, hands: Hands, *, guard_s: float = GUARD_S) -> None:
+    def __init__(self, host: PanelHost, *, guard_s: float = GUARD_S) -> None:
         """Ignore keys for `guard_s` seconds after a new card appears."""
         super().__init__()
-        self.hands = hands
+        self.host = host
         self._guard_s = guard_s
         self._session: SessionId | None = None
         self._waiting: tuple[Waiting, ...] = ()
@@ -80,19 +80,19 @@ class Asked(Vertical):
         self.display = asked is not None
         if asked is None:
             if had_focus:
-                self.hands.focus_prompt()
+                self.host.focus_prompt()
             return
         card = self._card(asked)
         card.placed(self._place())
         self.mount(card)
-        if focus or had_focus or not self.hands.is_typing():
+        if focus or had_focus or not self.host.is_typing():
             card.call_after_refresh(card.take_focus)
 
     def _card(self, asked: Waiting, *, whole: bool = False) -> Card:
         who = self._who(asked)
         if isinstance(asked, ApprovalRequested):
-            return ApprovalCard(self.hands, asked, who, guard_s=self._guard_s, whole=whole)
-        return QuestionCard(self.hands, asked, who, guard_s=self._guard_s)
+            return ApprovalCard(self.host, asked, who, guard_s=self._guard_s, whole=whole)
+        return QuestionCard(self.host, asked, who, guard_s=self._guard_s)
 
     def _place(self) -> str:
         ids = [one.call_id for one in self._waiting]
@@ -112,7 +112,7 @@ class Asked(Vertical):
         if session is None:
             return
         async with telling(self.app):
-            for child in await self.hands.reach.children(session):
+            for child in await self.host.views.children(session):
                 self._names[child.id] = child.name
         current = next((one for one in self._waiting if one.call_id == self._shown), None)
         if current is not None and current.child is not None and session == self._session:
@@ -141,7 +141,7 @@ class Asked(Vertical):
     async def _tell(self, session: SessionId, command: Decide | Reply, asked: tuple[Waiting, ...]) -> None:
         taken = False
         async with telling(self.app):
-            await self.hands.reach.submit(session, command)
+            await self.host.api.submit(session, command)
             taken = True
         if not taken and session == self._session and command.call_id in self._answered:
             self._answered.discard(command.call_id)
@@ -162,7 +162,7 @@ class Asked(Vertical):
     def on_card_left(self, event: Card.Left) -> None:
         """Return to the prompt."""
         event.stop()
-        self.hands.focus_prompt()
+        self.host.focus_prompt()
 
     def on_card_whole_wanted(self, event: Card.WholeWanted) -> None:
         """Show the approval on the full screen."""

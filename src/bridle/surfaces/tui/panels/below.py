@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from bridle.core.ids import SessionId
-from bridle.surfaces.looking import Diff
-from bridle.surfaces.tui.panels.hands import Child, Hands
+from bridle.core.queries import Diff, ShowDiff
+from bridle.surfaces.tui.panels.host import Child, PanelHost
 from bridle.surfaces.tui.panels.lines import Line
 from bridle.surfaces.tui.panels.listing import ListScreen, Row
 from bridle.surfaces.tui.panels.preview import text_lines
@@ -20,14 +20,14 @@ class ChildrenScreen(ListScreen):
     choose_words = "open"
     has_preview = True
 
-    def __init__(self, hands: Hands, session: SessionId) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost, session: SessionId) -> None:
+        super().__init__(host)
         self._session = session
         self._children: dict[str, Child] = {}
 
     async def load(self) -> Sequence[Row]:
         """Load the sub-agents."""
-        children = await self.hands.reach.children(self._session)
+        children = await self.host.views.children(self._session)
         self._children = {child.id: child for child in children}
         return [
             Row(child.id, label, f"{child.name} {child.task} {child.id}")
@@ -42,7 +42,7 @@ class ChildrenScreen(ListScreen):
     def chosen(self, row: Row) -> None:
         """Open the sub-agent's session."""
         self.dismiss(None)
-        self.hands.open_session(SessionId(row.key))
+        self.host.open_session(SessionId(row.key))
 
 
 class FilesScreen(ListScreen):
@@ -52,17 +52,17 @@ class FilesScreen(ListScreen):
     nothing = "no file changes"
     choose_words = "show the change"
 
-    def __init__(self, hands: Hands, session: SessionId) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost, session: SessionId) -> None:
+        super().__init__(host)
         self._session = session
         self._diff = Diff([], "")
 
     async def load(self) -> Sequence[Row]:
         """Load the changes."""
-        self._diff = await self.hands.reach.diff(self._session)
+        self._diff = await self.host.api.ask(ShowDiff(self._session))
         rows = zip(self._diff.changes, file_rows(self._diff.changes), strict=True)
         return [Row(change.path, label, change.path) for change, label in rows]
 
     def chosen(self, row: Row) -> None:
         """Show the diff, starting at this file."""
-        self.app.push_screen(DiffWindow(self.hands, "what the session has changed", self._diff.text, row.key))
+        self.app.push_screen(DiffWindow(self.host, "what the session has changed", self._diff.text, row.key))

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from bridle.core.protocol import ApprovalRequested, Decide, QuestionAsked, Reply
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.telling import clicked
 
 GUARD_S = 0.3
@@ -56,9 +56,9 @@ class Card(Vertical):
     class WholeWanted(Message):
         """The user switches full screen on or off."""
 
-    def __init__(self, hands: Hands, *, guard_s: float = GUARD_S, whole: bool = False) -> None:
+    def __init__(self, host: PanelHost, *, guard_s: float = GUARD_S, whole: bool = False) -> None:
         super().__init__(classes="-whole" if whole else None)
-        self.hands = hands
+        self.host = host
         self.whole = whole
         self.place = ""
         """Its position, such as `1 of 3`; empty for the only card."""

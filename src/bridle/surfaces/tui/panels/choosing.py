@@ -7,7 +7,7 @@ from bridle.core.protocol import Pin
 from bridle.surfaces.folder import AgentRow, ModelView
 from bridle.surfaces.terminal import one_line
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import brief
 from bridle.surfaces.tui.panels.listing import ListScreen, Row
 from bridle.surfaces.tui.panels.telling import submit, tell
@@ -29,20 +29,22 @@ class ModelsScreen(ListScreen):
     nothing = "no model has a name here: see bridle doctor"
     AUTO_FOCUS = "#search"
 
-    def __init__(self, hands: Hands) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost) -> None:
+        super().__init__(host)
         self._models: dict[str, ModelView] = {}
 
     async def load(self) -> Sequence[Row]:
         """Load the models; usable ones come first."""
         self.title_words("window, dollars per million tokens in/out, abilities")
-        found = sorted(await self.hands.reach.models(self.hands.cwd), key=lambda model: not model.has_key)
+        found = sorted(
+            await self.host.folders.real_models(self.host.cwd), key=lambda model: not model.has_key
+        )
         self._models = {model.ref: model for model in found}
         return [_model_row(model, self._current) for model in found]
 
     @property
     def _current(self) -> str:
-        return self.hands.head.model if self.hands.head is not None else ""
+        return self.host.head.model if self.host.head is not None else ""
 
     def chosen(self, row: Row) -> None:
         """Choose the model, if it has an API key."""
@@ -51,7 +53,7 @@ class ModelsScreen(ListScreen):
             tell(self.app, f"{model.ref} needs a key: set {model.key_env}", failed=True)
             return
         self.dismiss(None)
-        self.hands.choose_model(model.ref)
+        self.host.choose_model(model.ref)
 
 
 class AgentsScreen(ListScreen):
@@ -60,13 +62,13 @@ class AgentsScreen(ListScreen):
     heading = "agent of the next prompts"
     AUTO_FOCUS = "#search"
 
-    def __init__(self, hands: Hands) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost) -> None:
+        super().__init__(host)
         self._agents: dict[str, AgentRow] = {}
 
     async def load(self) -> Sequence[Row]:
         """Load the agents."""
-        found = await self.hands.reach.agents(self.hands.cwd)
+        found = await self.host.folders.agents(self.host.cwd)
         self._agents = {agent.agent: agent for agent in found}
         return [_agent_row(agent) for agent in found]
 
@@ -77,7 +79,7 @@ class AgentsScreen(ListScreen):
             tell(self.app, agent.problem, failed=True)
             return
         self.dismiss(None)
-        self.hands.choose_agent(agent.agent)
+        self.host.choose_agent(agent.agent)
 
 
 class ModesScreen(ListScreen):
@@ -95,7 +97,7 @@ class ModesScreen(ListScreen):
     def chosen(self, row: Row) -> None:
         """Choose the mode."""
         self.dismiss(None)
-        self.hands.choose_mode(next(mode for mode in MODES if mode == row.key))
+        self.host.choose_mode(next(mode for mode in MODES if mode == row.key))
 
 
 class ThemesScreen(ListScreen):
@@ -110,7 +112,7 @@ class ThemesScreen(ListScreen):
     def chosen(self, row: Row) -> None:
         """Use this theme."""
         self.dismiss(None)
-        self.hands.choose_theme(row.key)
+        self.host.choose_theme(row.key)
 
 
 class PinsScreen(ListScreen):
@@ -122,16 +124,16 @@ class PinsScreen(ListScreen):
 
     async def load(self) -> Sequence[Row]:
         """Return the pins of the current session."""
-        head = self.hands.head
+        head = self.host.head
         return [Row(pin, painted(brief(pin)), pin) for pin in head.pins] if head is not None else ()
 
     def chosen(self, row: Row) -> None:
         """Unpin the text."""
         self.dismiss(None)
-        head = self.hands.head
+        head = self.host.head
         if head is not None:
             self.app.run_worker(
-                submit(self.hands, head.session, Pin(row.key, pinned=False), "no longer pinned")
+                submit(self.host, head.session, Pin(row.key, pinned=False), "no longer pinned")
             )
 
 

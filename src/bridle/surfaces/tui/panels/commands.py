@@ -10,13 +10,14 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Archive, Cancel, Compact, Pin, Rename, Resume
+from bridle.core.protocol import Archive, Cancel, Compact, Delete, Pin, Rename, Resume
 from bridle.surfaces.board.values import Head
+from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.tui.keys import KEYS, Key
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.telling import submit, tell, telling
 
-Run = Callable[[Hands], None]
+Run = Callable[[PanelHost], None]
 
 
 class PaletteCommand(Struct, frozen=True):
@@ -27,241 +28,244 @@ class PaletteCommand(Struct, frozen=True):
     run: Run
 
 
-def run_command(hands: Hands, name: str) -> None:
+def run_command(host: PanelHost, name: str) -> None:
     """Run the command of this name; keys call this too."""
-    COMMANDS[name].run(hands)
+    COMMANDS[name].run(host)
 
 
-def system_commands(hands: Hands) -> Iterable[SystemCommand]:
+def system_commands(host: PanelHost) -> Iterable[SystemCommand]:
     """Yield all commands for Textual's palette (`App.get_system_commands`)."""
     for command in COMMANDS.values():
-        keys = hands.key_words(command.name) if command.name in _KEYED else ""
+        keys = host.key_words(command.name) if command.name in _KEYED else ""
         yield SystemCommand(
             command.name.replace("_", " "),
             f"{command.help} ({keys})" if keys else command.help,
-            lambda name=command.name: run_command(hands, name),
+            lambda name=command.name: run_command(host, name),
         )
 
 
 # ---------------------------------------------------------------------------- screens
 
 
-def _push(hands: Hands, screen: Screen[None]) -> None:
-    hands.app.push_screen(screen)
+def _push(host: PanelHost, screen: Screen[None]) -> None:
+    host.app.push_screen(screen)
 
 
-def _here(use: Callable[[Hands, Head], None]) -> Run:
+def _here(use: Callable[[PanelHost, Head], None]) -> Run:
     """Return a command that runs `use` with the current session, or reports that there is none."""
 
-    def run(hands: Hands) -> None:
-        head = hands.head
+    def run(host: PanelHost) -> None:
+        head = host.head
         if head is None:
-            tell(hands.app, "there is no session yet: write a prompt", failed=True)
+            tell(host.app, "there is no session yet: write a prompt", failed=True)
         else:
-            use(hands, head)
+            use(host, head)
 
     return run
 
 
-def _sessions(hands: Hands) -> None:
+def _sessions(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.sessions import SessionsScreen
 
-    _push(hands, SessionsScreen(hands))
+    _push(host, SessionsScreen(host))
 
 
-def _models(hands: Hands) -> None:
+def _models(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.choosing import ModelsScreen
 
-    _push(hands, ModelsScreen(hands))
+    _push(host, ModelsScreen(host))
 
 
-def _agents(hands: Hands) -> None:
+def _agents(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.choosing import AgentsScreen
 
-    _push(hands, AgentsScreen(hands))
+    _push(host, AgentsScreen(host))
 
 
-def _mode(hands: Hands) -> None:
+def _mode(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.choosing import ModesScreen
 
-    _push(hands, ModesScreen(hands))
+    _push(host, ModesScreen(host))
 
 
-def _theme(hands: Hands) -> None:
+def _theme(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.choosing import ThemesScreen
 
-    _push(hands, ThemesScreen(hands))
+    _push(host, ThemesScreen(host))
 
 
-def _pins(hands: Hands, head: Head) -> None:
+def _pins(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.choosing import PinsScreen
 
-    _push(hands, PinsScreen(hands))
+    _push(host, PinsScreen(host))
 
 
-def _queue(hands: Hands, head: Head) -> None:
+def _queue(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.queue import QueueScreen
 
-    _push(hands, QueueScreen(hands))
+    _push(host, QueueScreen(host))
 
 
-def _rewind(hands: Hands, head: Head) -> None:
+def _rewind(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.rewind import RewindScreen
 
-    _push(hands, RewindScreen(hands, head.session))
+    _push(host, RewindScreen(host, head.session))
 
 
-def _children(hands: Hands, head: Head) -> None:
+def _children(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.below import ChildrenScreen
 
-    _push(hands, ChildrenScreen(hands, head.session))
+    _push(host, ChildrenScreen(host, head.session))
 
 
-def _files(hands: Hands, head: Head) -> None:
+def _files(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.below import FilesScreen
 
-    _push(hands, FilesScreen(hands, head.session))
+    _push(host, FilesScreen(host, head.session))
 
 
-def _todos(hands: Hands, head: Head) -> None:
+def _todos(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.windows import TodosWindow
 
-    _push(hands, TodosWindow(hands, head))
+    _push(host, TodosWindow(host, head))
 
 
-def _context(hands: Hands, head: Head) -> None:
+def _context(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.windows import ContextWindow
 
-    _push(hands, ContextWindow(hands, head))
+    _push(host, ContextWindow(host, head))
 
 
-def _usage(hands: Hands, head: Head) -> None:
+def _usage(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.windows import UsageWindow
 
-    _push(hands, UsageWindow(hands, head))
+    _push(host, UsageWindow(host, head))
 
 
-def _servers(hands: Hands) -> None:
+def _servers(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.windows import ServersWindow
 
-    _push(hands, ServersWindow(hands, hands.cwd))
+    _push(host, ServersWindow(host, host.cwd))
 
 
-def _doctor(hands: Hands) -> None:
+def _doctor(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.windows import DoctorWindow
 
-    _push(hands, DoctorWindow(hands, hands.cwd))
+    _push(host, DoctorWindow(host, host.cwd))
 
 
-def _help(hands: Hands) -> None:
+def _help(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.help import HelpWindow
 
     commands = [(command.name, command.help) for command in COMMANDS.values()]
-    _push(hands, HelpWindow(hands, commands))
+    _push(host, HelpWindow(host, commands))
 
 
 # ---------------------------------------------------------------------------- actions
 
 
-def _export(hands: Hands, head: Head) -> None:
+def _export(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.exporting import ask_for_export
 
-    ask_for_export(hands, head.session)
+    ask_for_export(host, head.session)
 
 
-def _copy(hands: Hands) -> None:
-    if answer := hands.last_answer():
-        hands.app.copy_to_clipboard(answer)
-        tell(hands.app, "the last answer is copied")
+def _copy(host: PanelHost) -> None:
+    if answer := host.last_answer():
+        host.app.copy_to_clipboard(answer)
+        tell(host.app, "the last answer is copied")
     else:
-        tell(hands.app, "there is no answer yet", failed=True)
+        tell(host.app, "there is no answer yet", failed=True)
 
 
-def _switch_diff(hands: Hands) -> None:
-    style = "unified" if hands.diff_style == "side-by-side" else "side-by-side"
-    hands.choose_diff_style("unified" if style == "unified" else "side-by-side")
-    tell(hands.app, f"diffs are shown {style.replace('-', ' ')} where there is room")
+def _switch_diff(host: PanelHost) -> None:
+    style = "unified" if host.diff_style == "side-by-side" else "side-by-side"
+    host.choose_diff_style("unified" if style == "unified" else "side-by-side")
+    tell(host.app, f"diffs are shown {style.replace('-', ' ')} where there is room")
 
 
-def _compact(hands: Hands, head: Head) -> None:
+def _compact(host: PanelHost, head: Head) -> None:
     _ask(
-        hands,
+        host,
         "put a summary in the place of what was said; what must it keep? (Enter: nothing special)",
-        lambda words: _submit(hands, head.session, Compact(words.strip()), "the conversation is summed up"),
+        lambda words: _submit(host, head.session, Compact(words.strip()), "the conversation is summed up"),
     )
 
 
-def _pin(hands: Hands, head: Head) -> None:
+def _pin(host: PanelHost, head: Head) -> None:
     _ask(
-        hands,
+        host,
         "a text to keep word for word, whatever is summed up",
-        lambda words: _submit(hands, head.session, Pin(words.strip()), "pinned") if words.strip() else None,
+        lambda words: _submit(host, head.session, Pin(words.strip()), "pinned") if words.strip() else None,
     )
 
 
-def _rename(hands: Hands, head: Head) -> None:
+def _rename(host: PanelHost, head: Head) -> None:
     _ask(
-        hands,
+        host,
         "title of the session",
         lambda title: (
-            _submit(hands, head.session, Rename(title.strip()), "renamed") if title.strip() else None
+            _submit(host, head.session, Rename(title.strip()), "renamed") if title.strip() else None
         ),
         head.title,
     )
 
 
-def _new_in(hands: Hands) -> None:
-    _ask(hands, "folder of the new session", lambda path: hands.new_session(path.strip()), hands.cwd)
+def _new_in(host: PanelHost) -> None:
+    _ask(host, "folder of the new session", lambda path: host.new_session(path.strip()), host.cwd)
 
 
-def _archive(hands: Hands, head: Head) -> None:
+def _archive(host: PanelHost, head: Head) -> None:
     done = "back in the list" if head.archived else "put away"
-    _submit(hands, head.session, Archive(not head.archived), done)
+    _submit(host, head.session, Archive(not head.archived), done)
 
 
-def _cancel(hands: Hands, head: Head) -> None:
-    _submit(hands, head.session, Cancel("cancelled by the user"), "the run is cancelled")
+def _cancel(host: PanelHost, head: Head) -> None:
+    _submit(host, head.session, Cancel("cancelled by the user"), "the run is cancelled")
 
 
-def _resume(hands: Hands, head: Head) -> None:
-    _submit(hands, head.session, Resume(), "the run goes on")
+def _resume(host: PanelHost, head: Head) -> None:
+    _submit(host, head.session, Resume(), "the run goes on")
 
 
-def _fork(hands: Hands, head: Head) -> None:
-    hands.app.run_worker(_forked(hands, head.session))
+def _fork(host: PanelHost, head: Head) -> None:
+    host.app.run_worker(_forked(host, head.session))
 
 
-async def _forked(hands: Hands, session: SessionId) -> None:
-    async with telling(hands.app):
-        hands.open_session(await hands.reach.fork(session))
+async def _forked(host: PanelHost, session: SessionId) -> None:
+    async with telling(host.app):
+        host.open_session(await fork_session(host.api, session))
 
 
-def _delete(hands: Hands, head: Head) -> None:
+def _delete(host: PanelHost, head: Head) -> None:
     from bridle.surfaces.tui.panels.dialogs import Confirm
 
     def answered(answer: str | None) -> None:
         if answer is not None:
-            hands.app.run_worker(_deleted(hands, head.session))
+            host.app.run_worker(_deleted(host, head.session))
 
-    hands.app.push_screen(Confirm("delete this session for good? There is no way back."), answered)
-
-
-async def _deleted(hands: Hands, session: SessionId) -> None:
-    async with telling(hands.app):
-        await hands.reach.delete(session)
-        hands.session_gone(session)
+    host.app.push_screen(Confirm("delete this session for good? There is no way back."), answered)
 
 
-def _ask(hands: Hands, words: str, use: Callable[[str], None], value: str = "") -> None:
+async def _deleted(host: PanelHost, session: SessionId) -> None:
+    async with telling(host.app):
+        await host.api.submit(session, Delete())
+        host.session_gone(session)
+
+
+def _ask(host: PanelHost, words: str, use: Callable[[str], None], value: str = "") -> None:
     from bridle.surfaces.tui.panels.dialogs import TextDialog
 
-    hands.app.push_screen(TextDialog(words, value), lambda text: use(text) if text is not None else None)
+    host.app.push_screen(TextDialog(words, value), lambda text: use(text) if text is not None else None)
 
 
 def _submit(
-    hands: Hands, session: SessionId, command: Rename | Archive | Compact | Pin | Cancel | Resume, done: str
+    host: PanelHost,
+    session: SessionId,
+    command: Rename | Archive | Compact | Pin | Cancel | Resume,
+    done: str,
 ) -> None:
-    hands.app.run_worker(submit(hands, session, command, done))
+    host.app.run_worker(submit(host, session, command, done))
 
 
 # ---------------------------------------------------------------------------- table
@@ -271,15 +275,15 @@ def _action(row: Key) -> Run:
     """Return a command that runs the action of an app key."""
     name = f"{row.of}.{row.name}" if row.of in ("app", "screen") else f"screen.{row.name}"
 
-    def run(hands: Hands) -> None:
-        hands.app.call_later(hands.app.run_action, name)
+    def run(host: PanelHost) -> None:
+        host.app.call_later(host.app.run_action, name)
 
     return run
 
 
 _TABLE: tuple[tuple[str, str, Run], ...] = (
     ("sessions", "list, search, open and tidy up sessions", _sessions),
-    ("new", "begin a new session here", lambda hands: hands.new_session()),
+    ("new", "begin a new session here", lambda host: host.new_session()),
     ("new_in", "begin a new session in another folder", _new_in),
     ("models", "choose the model of the next prompts", _models),
     ("agents", "choose the agent of the next prompts", _agents),
@@ -305,7 +309,7 @@ _TABLE: tuple[tuple[str, str, Run], ...] = (
     ("resume", "go on with a run that was cut off", _here(_resume)),
     ("theme", "choose the colours", _theme),
     ("diff_style", "show diffs in one column or in two", _switch_diff),
-    ("web", "open the web page", lambda hands: hands.open_web()),
+    ("web", "open the web page", lambda host: host.open_web()),
     ("doctor", "show what is missing here", _doctor),
     ("help", "show all keys and commands", _help),
 )

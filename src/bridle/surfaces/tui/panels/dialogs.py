@@ -12,7 +12,7 @@ from textual.widgets import Input, Static, TextArea
 
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import shortened
 from bridle.surfaces.tui.panels.telling import foot_line
 
@@ -113,10 +113,10 @@ class LongTextDialog(Dialog):
         for one in bindings("dialog")
     ]
 
-    def __init__(self, hands: Hands, words: str, value: str = "", *, check: Check = anything) -> None:
+    def __init__(self, host: PanelHost, words: str, value: str = "", *, check: Check = anything) -> None:
         """Ask with `words`; `check` returns why a text is invalid."""
         super().__init__()
-        self._hands = hands
+        self._host = host
         self._words = words
         self._value = value
         self._check = check
@@ -127,7 +127,7 @@ class LongTextDialog(Dialog):
             yield Static(painted(shortened(self._words)), classes="words")
             yield TextArea(self._value, soft_wrap=True, show_line_numbers=False, compact=True)
             yield Static("", classes="wrong", markup=False)
-            yield Static(foot_line(self._hands, FOOT), classes="foot")
+            yield Static(foot_line(self._host, FOOT), classes="foot")
 
     def on_mount(self) -> None:
         """Focus the text area, with the cursor at the end."""

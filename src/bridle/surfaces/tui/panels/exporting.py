@@ -8,22 +8,22 @@ from bridle.core.ids import SessionId
 from bridle.surfaces.export import Format
 from bridle.surfaces.render import short_id
 from bridle.surfaces.tui.panels.dialogs import TextDialog
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.telling import tell, telling
 
 FORMS: dict[str, Format] = {".md": "md", ".json": "json", ".html": "html"}
 
 
-def ask_for_export(hands: Hands, session: SessionId) -> None:
+def ask_for_export(host: PanelHost, session: SessionId) -> None:
     """Ask for a path and export the session there; the suffix selects the format."""
 
     def named(path: str | None) -> None:
         if path is not None:
-            target = Path(hands.cwd, Path(path.strip()).expanduser())
-            hands.app.run_worker(_export(hands, session, target))
+            target = Path(host.cwd, Path(path.strip()).expanduser())
+            host.app.run_worker(_export(host, session, target))
 
     words = "write the session to which file? It ends in .md, .json or .html"
-    hands.app.push_screen(TextDialog(words, f"session-{short_id(session)}.md", check=wrong_with_path), named)
+    host.app.push_screen(TextDialog(words, f"session-{short_id(session)}.md", check=wrong_with_path), named)
 
 
 def wrong_with_path(path: str) -> str:
@@ -31,15 +31,15 @@ def wrong_with_path(path: str) -> str:
     return "" if Path(path.strip()).suffix in FORMS else "it has to end in .md, .json or .html"
 
 
-async def _export(hands: Hands, session: SessionId, target: Path) -> None:
-    async with telling(hands.app):
-        text = await hands.reach.export(session, FORMS[target.suffix])
+async def _export(host: PanelHost, session: SessionId, target: Path) -> None:
+    async with telling(host.app):
+        text = await host.views.export(session, FORMS[target.suffix])
         try:
             await asyncio.to_thread(_write, target, text)
         except OSError as error:
-            tell(hands.app, f"{target}: {error.strerror or error}", failed=True)
+            tell(host.app, f"{target}: {error.strerror or error}", failed=True)
         else:
-            tell(hands.app, f"written to {target}")
+            tell(host.app, f"written to {target}")
 
 
 def _write(target: Path, text: str) -> None:

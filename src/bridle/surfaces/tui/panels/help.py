@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bridle.surfaces.tui.keys import KEYS, SCOPES
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import Cell, Line
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.window import Window
@@ -15,17 +15,17 @@ KEY_CELLS = 24
 class HelpWindow(Window):
     """Shows the user's key bindings and the commands."""
 
-    def __init__(self, hands: Hands, commands: Sequence[tuple[str, str]]) -> None:
-        super().__init__(hands, "help")
+    def __init__(self, host: PanelHost, commands: Sequence[tuple[str, str]]) -> None:
+        super().__init__(host, "help")
         self._commands = commands
 
     async def load(self) -> Sequence[Line]:
         """Return both tables."""
         lines: list[Line] = []
         for scope, where in SCOPES.items():
-            rows = [(self.hands.key_words(row.name), row.help) for row in KEYS if row.scope == scope]
+            rows = [(self.host.key_words(row.name), row.help) for row in KEYS if row.scope == scope]
             lines += _table(f"keys {where}", [row for row in rows if row[0]])
-        palette = self.hands.key_words("palette")
+        palette = self.host.key_words("palette")
         commands = [(f"/{name}", words) for name, words in self._commands]
         return [*lines, *_table(f"commands, in the prompt or by {palette}", commands)]
 

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import Line, LinesView
 from bridle.surfaces.tui.panels.telling import clicked, foot_line, telling
 
@@ -75,9 +75,9 @@ class ListScreen(ModalScreen[None]):
     has_preview: ClassVar[bool] = False
     nothing: ClassVar[str] = "nothing here"
 
-    def __init__(self, hands: Hands) -> None:
+    def __init__(self, host: PanelHost) -> None:
         super().__init__()
-        self.hands = hands
+        self.host = host
         self._rows: Sequence[Row] = ()
         self._shown: list[Row] = []
 
@@ -105,7 +105,7 @@ class ListScreen(ModalScreen[None]):
             if self.has_preview:
                 yield LinesView(id="preview")
             foot = (("choose", self.choose_words), *self.actions, *FOOT)
-            yield Static(foot_line(self.hands, foot), id="foot")
+            yield Static(foot_line(self.host, foot), id="foot")
 
     def on_mount(self) -> None:
         """Load the rows."""

@@ -12,7 +12,7 @@ from bridle.surfaces.highlight import scan_python
 from bridle.surfaces.render import MOST_BLANK_LINES, code_of
 from bridle.surfaces.terminal import Colour, visible
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import DiffStyle
+from bridle.surfaces.tui.panels.host import DiffStyle
 from bridle.surfaces.tui.panels.lines import Cell, Line, shortened, tabs_spread
 
 LEAST_WIDTH_FOR_TWO = 100

@@ -13,7 +13,7 @@ from bridle.core.protocol import QuestionAsked, Reply
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.card import GUARD_S, Card
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import LinesView, brief
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.telling import foot_line
@@ -39,9 +39,9 @@ class QuestionCard(Card):
     """
 
     def __init__(
-        self, hands: Hands, asked: QuestionAsked, who: str = "", *, guard_s: float = GUARD_S
+        self, host: PanelHost, asked: QuestionAsked, who: str = "", *, guard_s: float = GUARD_S
     ) -> None:
-        super().__init__(hands, guard_s=guard_s)
+        super().__init__(host, guard_s=guard_s)
         self.asked = asked
         self._who = who
         self._choices = asked.question.choices[:MOST_CHOICES]
@@ -64,7 +64,7 @@ class QuestionCard(Card):
         own = (("own_words", "own words"),)
         chosen = (*pick, *own) if self._choices else (send,)
         foot = (*chosen, ("skip_question", "no answer"), ("leave_question", "to the prompt"))
-        self.write("foot", foot_line(self.hands, foot))
+        self.write("foot", foot_line(self.host, foot))
         if self._choices:
             self.query_one(Input).display = False
             self.query_one(OptionList).highlighted = 0

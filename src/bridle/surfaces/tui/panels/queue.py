@@ -11,7 +11,7 @@ from bridle.surfaces.board.values import Head
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import LongTextDialog
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import brief
 from bridle.surfaces.tui.panels.listing import ListScreen, Row
 from bridle.surfaces.tui.panels.telling import tell, telling
@@ -28,13 +28,13 @@ class QueueScreen(ListScreen):
     choose_words = "change"
     actions = (("drop_queued", "remove"), ("steer_queued", "send into the run"))
 
-    def __init__(self, hands: Hands) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost) -> None:
+        super().__init__(host)
         self._shown_queue: tuple[QueuedPrompt, ...] = ()
 
     async def load(self) -> Sequence[Row]:
         """Return the current queue."""
-        self._shown_queue = self.hands.head.queue if self.hands.head is not None else ()
+        self._shown_queue = self.host.head.queue if self.host.head is not None else ()
         return [_row(one) for one in self._shown_queue]
 
     def show_head(self, head: Head | None) -> None:
@@ -48,7 +48,7 @@ class QueueScreen(ListScreen):
         self.action_edit_queued()
 
     def _marked_prompt(self) -> QueuedPrompt | None:
-        row, head = self.marked, self.hands.head
+        row, head = self.marked, self.host.head
         if row is None or head is None:
             return None
         return next((one for one in head.queue if one.item_id == row.key), None)
@@ -57,7 +57,7 @@ class QueueScreen(ListScreen):
         """Edit the selected prompt."""
         if queued := self._marked_prompt():
             dialog = LongTextDialog(
-                self.hands, "change the prompt", queued.message.text, check=wrong_with_prompt
+                self.host, "change the prompt", queued.message.text, check=wrong_with_prompt
             )
             self.app.push_screen(dialog, lambda text: self._edited(queued, text))
 
@@ -74,7 +74,7 @@ class QueueScreen(ListScreen):
     def action_steer_queued(self) -> None:
         """Send the selected prompt into the active run."""
         if queued := self._marked_prompt():
-            if self.hands.head is None or self.hands.head.run is None:
+            if self.host.head is None or self.host.head.run is None:
                 tell(self.app, "no run is active", failed=True)
                 return
             if queued.delivery == "steer":
@@ -86,11 +86,11 @@ class QueueScreen(ListScreen):
         self.run_worker(self._submit(command), group="tell")
 
     async def _submit(self, command: EditQueued | DropQueued) -> None:
-        head = self.hands.head
+        head = self.host.head
         if head is None:
             return
         async with telling(self.app):
-            await self.hands.reach.submit(head.session, command)
+            await self.host.api.submit(head.session, command)
         self.reload()
 
 

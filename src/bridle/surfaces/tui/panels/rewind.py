@@ -11,16 +11,17 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from bridle.core.door import RewindPlan
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Rewind, RewindScope
+from bridle.core.queries import Describe, PlanRewind, RewindPlan
 from bridle.surfaces.notes import SCOPE_WORDS
 from bridle.surfaces.render import count
+from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.transcript import local_time
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import Confirm
-from bridle.surfaces.tui.panels.hands import Hands, Point
+from bridle.surfaces.tui.panels.host import PanelHost, Point
 from bridle.surfaces.tui.panels.lines import LinesView, brief
 from bridle.surfaces.tui.panels.listing import ListScreen, Row
 from bridle.surfaces.tui.panels.preview import diff_lines, text_lines
@@ -37,20 +38,20 @@ class RewindScreen(ListScreen):
     nothing = "there is no prompt to go back to"
     choose_words = "show what that would do"
 
-    def __init__(self, hands: Hands, session: SessionId) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost, session: SessionId) -> None:
+        super().__init__(host)
         self._session = session
         self._points: dict[str, Point] = {}
 
     async def load(self) -> Sequence[Row]:
         """Load the prompts."""
-        points = await self.hands.reach.points(self._session)
+        points = await self.host.views.points(self._session)
         self._points = {str(point.seq): point for point in points}
         return [_row(point) for point in points]
 
     def chosen(self, row: Row) -> None:
         """Show what the rewind would do."""
-        self.app.push_screen(PlanScreen(self.hands, self._session, self._points[row.key]), self._planned)
+        self.app.push_screen(PlanScreen(self.host, self._session, self._points[row.key]), self._planned)
 
     def _planned(self, done: Literal["done"] | None) -> None:
         if done is not None:
@@ -77,9 +78,9 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
     }
     """
 
-    def __init__(self, hands: Hands, session: SessionId, point: Point) -> None:
+    def __init__(self, host: PanelHost, session: SessionId, point: Point) -> None:
         super().__init__()
-        self.hands = hands
+        self.host = host
         self._session = session
         self._point = point
         self._plan: RewindPlan | None = None
@@ -102,7 +103,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
             yield Static(id="title")
             yield Static(id="notes")
             yield LinesView(text_lines(WAITING))
-            yield Static(foot_line(self.hands, actions), id="foot")
+            yield Static(foot_line(self.host, actions), id="foot")
 
     def on_mount(self) -> None:
         """Load the plan of the rewind."""
@@ -112,8 +113,8 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     async def _load(self) -> None:
         async with telling(self.app):
-            plan = await self.hands.reach.plan_rewind(self._session, self._point.seq)
-            text = await self.hands.reach.describe(plan.changes)
+            plan = await self.host.api.ask(PlanRewind(self._session, self._point.seq))
+            text = await self.host.api.ask(Describe(plan.changes))
             self._plan = plan
             self.query_one(LinesView).show_lines(
                 diff_lines(text, "unified") if text else text_lines("no file changes")
@@ -170,8 +171,8 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     async def _go(self, *, force: bool) -> None:
         async with telling(self.app):
-            await self.hands.reach.submit(self._session, Rewind(self._point.seq, self.scope, force))
-            key = self.hands.key_words("rewind")
+            await self.host.api.submit(self._session, Rewind(self._point.seq, self.scope, force))
+            key = self.host.key_words("rewind")
             tell(self.app, f'gone back; to undo it: {key}, then "before the last rewind"')
             self.dismiss("done")
 
@@ -181,9 +182,9 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     async def _fork(self) -> None:
         async with telling(self.app):
-            forked = await self.hands.reach.fork(self._session, self._point.seq)
+            forked = await fork_session(self.host.api, self._session, self._point.seq)
             self.dismiss("done")
-            self.hands.open_session(forked)
+            self.host.open_session(forked)
 
     def action_close(self) -> None:
         """Close without changes."""

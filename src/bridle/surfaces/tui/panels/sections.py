@@ -7,12 +7,12 @@ from textual.content import Content
 from bridle.core.context import ContextUsage
 from bridle.core.protocol import QueuedPrompt, Todo
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerState, ServerView
+from bridle.core.server_views import ServerState, ServerView
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.render import TODO_MARKS, count, describe_cost
 from bridle.surfaces.terminal import Colour
 from bridle.surfaces.tui.panels.colours import OUTCOMES, painted
-from bridle.surfaces.tui.panels.hands import Child
+from bridle.surfaces.tui.panels.host import Child
 from bridle.surfaces.tui.panels.lines import brief
 
 MOST_ROWS = 8

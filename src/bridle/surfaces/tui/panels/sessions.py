@@ -7,14 +7,16 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Archive, Rename
+from bridle.core.protocol import Archive, Delete, Rename
+from bridle.core.queries import ListSessions, Status
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.render import short_id
+from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.transcript import local_time
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import Confirm, TextDialog
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import Line, brief
 from bridle.surfaces.tui.panels.listing import ListScreen, Row
 from bridle.surfaces.tui.panels.preview import text_lines
@@ -46,21 +48,23 @@ class SessionsScreen(ListScreen):
         ("archived", "archived too"),
     )
 
-    def __init__(self, hands: Hands) -> None:
-        super().__init__(hands)
+    def __init__(self, host: PanelHost) -> None:
+        super().__init__(host)
         self._all_folders = False
         self._archived = False
         self._sessions: dict[str, SessionSummary] = {}
 
     async def load(self) -> Sequence[Row]:
         """Load the sessions."""
-        found = [one for one in await self.hands.reach.sessions(archived=self._archived) if not one.sub_agent]
-        here = [one for one in found if one.cwd == self.hands.cwd]
+        found = [
+            one for one in await self.host.api.ask(ListSessions(archived=self._archived)) if not one.sub_agent
+        ]
+        here = [one for one in found if one.cwd == self.host.cwd]
         shown = found if self._all_folders else here
         self._sessions = {one.id: one for one in shown}
         others = len(found) - len(shown)
         elsewhere = f", {others} in other folders" if others else ""
-        where = "of all folders" if self._all_folders else f"of {brief(self.hands.cwd)}"
+        where = "of all folders" if self._all_folders else f"of {brief(self.host.cwd)}"
         self.title_words(
             f"{where}{', with archived ones' if self._archived else ''} ({len(shown)}{elsewhere})"
         )
@@ -68,15 +72,15 @@ class SessionsScreen(ListScreen):
 
     async def preview(self, row: Row) -> Sequence[Line]:
         """Show the last answer."""
-        glance = await self.hands.reach.glance(SessionId(row.key))
+        glance = await self.host.api.ask(Status(SessionId(row.key)))
         if glance.last is None:
             return text_lines("it has not ended a run yet")
         return text_lines(glance.last.text.strip() or glance.last.reason or "it has said nothing")
 
     def _row(self, session: SessionSummary) -> Row:
-        mark, word, colour = state_of(session, self.hands.live)
+        mark, word, colour = state_of(session, self.host.live)
         title = brief(session.title) or UNTITLED
-        front = self.hands.head is not None and self.hands.head.session == session.id
+        front = self.host.head is not None and self.host.head.session == session.id
         where = f"  {brief(session.cwd)}" if self._all_folders else ""
         label = painted(
             (colour, f"{mark} {word:<{WORD_CELLS}}"),
@@ -92,14 +96,14 @@ class SessionsScreen(ListScreen):
     def chosen(self, row: Row) -> None:
         """Open the session."""
         self.dismiss(None)
-        self.hands.open_session(SessionId(row.key))
+        self.host.open_session(SessionId(row.key))
 
     # ------------------------------------------------------------------ keys
 
     def action_new_here(self) -> None:
         """Start a session in the current folder."""
         self.dismiss(None)
-        self.hands.new_session(self.hands.cwd)
+        self.host.new_session(self.host.cwd)
 
     def action_rename(self) -> None:
         """Ask for another title."""
@@ -116,7 +120,7 @@ class SessionsScreen(ListScreen):
 
     async def _submit(self, session: SessionId, command: Rename | Archive, done: str) -> None:
         async with telling(self.app):
-            await self.hands.reach.submit(session, command)
+            await self.host.api.submit(session, command)
             tell(self.app, done)
             self.reload()
 
@@ -127,9 +131,9 @@ class SessionsScreen(ListScreen):
 
     async def _fork(self, session: SessionId) -> None:
         async with telling(self.app):
-            forked = await self.hands.reach.fork(session)
+            forked = await fork_session(self.host.api, session)
             self.dismiss(None)
-            self.hands.open_session(forked)
+            self.host.open_session(forked)
 
     def action_archive(self) -> None:
         """Archive or unarchive the session."""
@@ -154,15 +158,15 @@ class SessionsScreen(ListScreen):
 
     async def _delete(self, session: SessionId) -> None:
         async with telling(self.app):
-            await self.hands.reach.delete(session)
-            self.hands.session_gone(session)
+            await self.host.api.submit(session, Delete())
+            self.host.session_gone(session)
             tell(self.app, f"session {short_id(session)} is deleted")
             self.reload()
 
     def action_rewind_it(self) -> None:
         """Choose a prompt of the session to rewind to."""
         if row := self.marked:
-            self.app.push_screen(RewindScreen(self.hands, SessionId(row.key)))
+            self.app.push_screen(RewindScreen(self.host, SessionId(row.key)))
 
     def action_folders(self) -> None:
         """Switch between all folders and this one."""

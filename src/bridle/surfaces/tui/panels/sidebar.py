@@ -11,12 +11,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from bridle.core.ids import SessionId
+from bridle.core.queries import ShowDiff
 from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.server_views import ServerView
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Child, Hands
+from bridle.surfaces.tui.panels.host import Child, PanelHost
 from bridle.surfaces.tui.panels.sections import (
     MOST_ROWS,
     child_rows,
@@ -46,10 +47,10 @@ class SideBar(VerticalScroll):
     }
     """
 
-    def __init__(self, hands: Hands) -> None:
+    def __init__(self, host: PanelHost) -> None:
         """Create an empty side bar."""
         super().__init__()
-        self.hands = hands
+        self.host = host
         self._head: Head | None = None
         self._files: Sequence[FileChange] = ()
         self._children: Sequence[Child] = ()
@@ -83,11 +84,11 @@ class SideBar(VerticalScroll):
 
     async def _load(self, head: Head) -> None:
         """Load what the head does not contain."""
-        reach = self.hands.reach
+        host = self.host
         async with telling(self.app):
-            self._files = (await reach.diff(head.session)).changes if head.files_seq else ()
-            self._children = await reach.children(head.session) if head.children_seq else ()
-            self._servers = [one for one in await reach.servers(head.cwd) if one.state != "off"]
+            self._files = (await host.api.ask(ShowDiff(head.session))).changes if head.files_seq else ()
+            self._children = await host.views.children(head.session) if head.children_seq else ()
+            self._servers = [one for one in await host.folders.servers(head.cwd) if one.state != "off"]
             self._write()
 
     def _write(self) -> None:
@@ -128,17 +129,17 @@ class SideScreen(ModalScreen[None]):
     }
     """
 
-    def __init__(self, hands: Hands) -> None:
+    def __init__(self, host: PanelHost) -> None:
         super().__init__()
-        self.hands = hands
+        self.host = host
 
     def compose(self) -> ComposeResult:
         """Show the side bar."""
-        yield SideBar(self.hands)
+        yield SideBar(self.host)
 
     def on_mount(self) -> None:
         """Show the current session's state."""
-        self.show_head(self.hands.head)
+        self.show_head(self.host.head)
 
     def show_head(self, head: Head | None) -> None:
         """Show a session's state; call it on every HeadChanged."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from bridle.core.door import LiveSession
 from bridle.core.ids import SessionId
+from bridle.core.session_api import LiveSession
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.terminal import Colour
 from bridle.surfaces.tui.panels.colours import OUTCOMES

@@ -15,7 +15,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.surfaces.terminal import visible
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 
 PATIENCE_S = 60.0
 MOST_CHARS = 500
@@ -43,19 +43,19 @@ def tell(app: App[Any], words: str, *, failed: bool = False) -> None:
     app.notify(visible(words)[:MOST_CHARS], severity="error" if failed else "information", markup=False)
 
 
-async def submit(hands: Hands, session: SessionId, command: Command, done: str) -> None:
+async def submit(host: PanelHost, session: SessionId, command: Command, done: str) -> None:
     """Submit a command to a session, and notify the user of the result."""
-    async with telling(hands.app):
-        await hands.reach.submit(session, command)
-        tell(hands.app, done)
+    async with telling(host.app):
+        await host.api.submit(session, command)
+        tell(host.app, done)
 
 
-def foot_line(hands: Hands, actions: Iterable[tuple[str, str]]) -> Content:
+def foot_line(host: PanelHost, actions: Iterable[tuple[str, str]]) -> Content:
     """Return keys and their labels on one line, without actions that have no key.
 
     A click on a label runs its action if the surrounding widget calls `clicked`.
     """
-    named = [(name, hands.key_words(name), words) for name, words in actions]
+    named = [(name, host.key_words(name), words) for name, words in actions]
     parts = [
         painted(("name", keys), f" {words}").stylize(Style.from_meta({CLICKED: name}))
         for name, keys, words in named

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.hands import Hands
+from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines import Line, LinesView
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.telling import WAITING, clicked, foot_line, telling
@@ -37,9 +37,9 @@ class Window(ModalScreen[None]):
 
     actions: ClassVar[tuple[tuple[str, str], ...]] = ()
 
-    def __init__(self, hands: Hands, heading: str) -> None:
+    def __init__(self, host: PanelHost, heading: str) -> None:
         super().__init__()
-        self.hands = hands
+        self.host = host
         self.heading = heading
 
     async def load(self) -> Sequence[Line]:
@@ -51,7 +51,7 @@ class Window(ModalScreen[None]):
         with Vertical():
             yield Static(painted(("strong", self.heading)), id="title")
             yield LinesView(text_lines(WAITING))
-            yield Static(foot_line(self.hands, (*self.actions, ("close", "close"))), id="foot")
+            yield Static(foot_line(self.host, (*self.actions, ("close", "close"))), id="foot")
 
     def on_mount(self) -> None:
         """Load the lines."""

@@ -6,15 +6,15 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from bridle.core.blame import ToolUse, Use
-from bridle.core.door import NextContext
 from bridle.core.messages import Message, ToolResult
+from bridle.core.queries import NextContext, PreviewContext
 from bridle.surfaces.board.values import Head
 from bridle.surfaces.diffs import FileDiff, parse_diff
 from bridle.surfaces.render import count, describe_args, took
 from bridle.surfaces.terminal import one_line
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.colours import Part, painted
-from bridle.surfaces.tui.panels.hands import DiffStyle, Hands
+from bridle.surfaces.tui.panels.host import DiffStyle, PanelHost
 from bridle.surfaces.tui.panels.lines import Cell, Line, LinesView, brief
 from bridle.surfaces.tui.panels.preview import LEAST_WIDTH_FOR_TWO, diff_lines, file_lines, text_lines
 from bridle.surfaces.tui.panels.sections import context_rows, cost_words, server_rows, todo_rows, use_rows
@@ -27,8 +27,8 @@ NAME_CELLS = 30
 class TodosWindow(Window):
     """Shows the whole to-do list."""
 
-    def __init__(self, hands: Hands, head: Head) -> None:
-        super().__init__(hands, "to do")
+    def __init__(self, host: PanelHost, head: Head) -> None:
+        super().__init__(host, "to do")
         self._head = head
 
     async def load(self) -> Sequence[Line]:
@@ -45,13 +45,13 @@ class TodosWindow(Window):
 class ContextWindow(Window):
     """Shows how the context window is used, and what the next turn would send."""
 
-    def __init__(self, hands: Hands, head: Head) -> None:
-        super().__init__(hands, "context of the next turn")
+    def __init__(self, host: PanelHost, head: Head) -> None:
+        super().__init__(host, "context of the next turn")
         self._head = head
 
     async def load(self) -> Sequence[Line]:
         """Load the next turn's context."""
-        sent = await self.hands.reach.context(self._head.session)
+        sent = await self.host.api.ask(PreviewContext(self._head.session))
         bars = [(Cell(row),) for row in context_rows(sent.usage, 40)]
         return [*bars, *text_lines(" "), *_sent_lines(sent)]
 
@@ -59,13 +59,13 @@ class ContextWindow(Window):
 class UsageWindow(Window):
     """Shows usage by run, session, sub-agents, model, agent and tool."""
 
-    def __init__(self, hands: Hands, head: Head) -> None:
-        super().__init__(hands, "tokens and cost")
+    def __init__(self, host: PanelHost, head: Head) -> None:
+        super().__init__(host, "tokens and cost")
         self._head = head
 
     async def load(self) -> Sequence[Line]:
         """Load the usage."""
-        stats = await self.hands.reach.usage(self._head.session)
+        stats = await self.host.views.usage(self._head.session)
         lines: list[Line] = [(Cell(row),) for row in use_rows(self._head)]
         lines += [_use_line("with sub-agents", stats.total), *text_lines(" ")]
         for title, users in (("by model", stats.models), ("by agent", stats.agents)):
@@ -81,13 +81,13 @@ class UsageWindow(Window):
 class ServersWindow(Window):
     """Shows the state of the folder's MCP and language servers, with details."""
 
-    def __init__(self, hands: Hands, cwd: str) -> None:
-        super().__init__(hands, "servers")
+    def __init__(self, host: PanelHost, cwd: str) -> None:
+        super().__init__(host, "servers")
         self._cwd = cwd
 
     async def load(self) -> Sequence[Line]:
         """Load the servers' states."""
-        servers = await self.hands.reach.servers(self._cwd)
+        servers = await self.host.folders.servers(self._cwd)
         lines: list[Line] = []
         for server, row in zip(servers, server_rows(servers), strict=True):
             detail = f"    {brief(server.detail)}" if server.detail else ""
@@ -98,16 +98,16 @@ class ServersWindow(Window):
 class DoctorWindow(Window):
     """Shows problems with the folder's models and servers."""
 
-    def __init__(self, hands: Hands, cwd: str) -> None:
-        super().__init__(hands, "what is missing here")
+    def __init__(self, host: PanelHost, cwd: str) -> None:
+        super().__init__(host, "what is missing here")
         self._cwd = cwd
 
     async def load(self) -> Sequence[Line]:
         """Load models and servers."""
-        models = await self.hands.reach.models(self._cwd)
+        models = await self.host.folders.real_models(self._cwd)
         usable = sum(model.has_key for model in models)
         servers = [
-            one for one in await self.hands.reach.servers(self._cwd) if one.state not in ("ready", "idle")
+            one for one in await self.host.folders.servers(self._cwd) if one.state not in ("ready", "idle")
         ]
         lines = [_line(("done" if usable else "warning", f"{usable} of {len(models)} models can be asked"))]
         for server, row in zip(servers, server_rows(servers), strict=True):
@@ -125,10 +125,10 @@ class DiffWindow(Window):
         ("previous_file", "file before"),
     )
 
-    def __init__(self, hands: Hands, heading: str, text: str, path: str = "") -> None:
+    def __init__(self, host: PanelHost, heading: str, text: str, path: str = "") -> None:
         """Start at `path`, if it is given."""
-        super().__init__(hands, heading)
-        self._style: DiffStyle = hands.diff_style
+        super().__init__(host, heading)
+        self._style: DiffStyle = host.diff_style
         self._text = text
         self._files: list[FileDiff] = []
         self._starts: list[int] = []

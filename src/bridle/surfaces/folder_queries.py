@@ -1,4 +1,4 @@
-"""What programs can look at: what a session did and would send, and what there is in a folder."""
+"""Questions about a folder: its agents, skills, models, rules and servers; and the use of all sessions."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,13 +8,11 @@ from msgspec import Struct
 
 from bridle.app import skills_in
 from bridle.config.settings import Settings
-from bridle.core.door import Door
 from bridle.core.errors import UsageError
-from bridle.core.ids import SessionId
-from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
+from bridle.core.queries import Servers
+from bridle.core.server_views import ServerView
+from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
-from bridle.surfaces.export import FORMATS, Format
 from bridle.surfaces.folder import (
     AgentRow,
     Folders,
@@ -27,19 +25,11 @@ from bridle.surfaces.folder import (
     rule_list,
     usable,
 )
-from bridle.surfaces.usage import AllStats, Stats, use_of, use_of_all
+from bridle.surfaces.usage import AllStats, use_of_all
 
 T = TypeVar("T")
 
 Topic = Literal["agents", "skills", "models", "rules", "servers", "stats"]
-
-
-class Diff(Struct, frozen=True):
-    """What a session changed on disk."""
-
-    changes: list[FileChange]
-    text: str
-    """As a unified diff."""
 
 
 class FolderView(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -56,29 +46,11 @@ class FolderView(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What all sessions have used."""
 
 
-class Looking(Struct, frozen=True):
-    """Looks and changes nothing. A folder is a path, or empty for the usual one; raises BridleError."""
+class FolderQueries(Struct, frozen=True):
+    """Answers questions about folders: a path, or empty for the default one; raises BridleError."""
 
-    door: Door
+    api: SessionApi
     folders: Folders
-
-    # ------------------------------------------------------------------ a session
-
-    async def diff(self, session: SessionId, after: int = 0, upto: int | None = None) -> Diff:
-        """Return what a session changed on disk."""
-        changes = list(await self.door.changes(session, after, upto))
-        return Diff(changes, await self.door.describe(changes))
-
-    async def export(self, session: SessionId, form: Format = "md") -> str:
-        """Return a session as a document."""
-        records = await self.door.records(session)
-        return await asyncio.to_thread(FORMATS[form], records)
-
-    async def usage(self, session: SessionId) -> Stats:
-        """Return what a session and its sub-agents have used."""
-        return await use_of(self.door, session)
-
-    # ------------------------------------------------------------------ a folder, and all sessions
 
     async def agents(self, cwd: str = "") -> list[AgentRow]:
         """List the agents of a folder."""
@@ -97,17 +69,21 @@ class Looking(Struct, frozen=True):
 
         return await self._in(cwd, found)
 
+    async def real_models(self, cwd: str = "") -> list[ModelView]:
+        """List every model that has a name, with or without a key, but for scripted ones."""
+        return [model for model in await self.models(cwd, every=True) if model.kind != "scripted"]
+
     async def rules(self, cwd: str = "", agent: str = "") -> RuleList:
         """Return the rules that hold in a folder, for its agent or another one."""
         return await self._in(cwd, lambda settings: rule_list(settings, agent))
 
     async def servers(self, cwd: str = "") -> list[ServerView]:
         """Say how the tool servers and language servers of a folder are."""
-        return list(await self.door.servers(await asyncio.to_thread(self.folders.path, cwd)))
+        return list(await self.api.ask(Servers(await asyncio.to_thread(self.folders.path, cwd))))
 
     async def stats(self, since: int = 0, *, archived: bool = False) -> AllStats:
         """Return what all sessions have used since a time, in milliseconds since 1970."""
-        return await use_of_all(self.door, since=since, archived=archived)
+        return await use_of_all(self.api, since=since, archived=archived)
 
     async def folder(self, what: Topic, cwd: str = "") -> FolderView:
         """Return one thing about a folder, by its name."""

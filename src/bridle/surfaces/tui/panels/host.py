@@ -1,11 +1,11 @@
-"""What panels can do: ask and tell sessions through `Reach`, and have the app do things through `Hands`.
+"""What panels can use: the session API, questions about folders, and what the app does for them.
 
 ```
-panel ──▶ Hands ──▶ the app: opens sessions, chooses models, moves the focus
-            └─ reach ──▶ Reach ──▶ the door: commands and questions, each may raise BridleError
+panel ──▶ PanelHost ──▶ the app: opens sessions, chooses models, moves the focus
+              ├─ api ──────▶ SessionApi: commands and questions, each may raise BridleError
+              ├─ folders ──▶ agents, models and servers of a folder
+              └─ views ────▶ what takes more than one question
 ```
-
-A panel never talks to the door itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,20 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Struct
 from textual.app import App
 
-from bridle.core.door import LiveSession, NextContext, Receipt, RewindPlan
-from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
-from bridle.core.protocol import Command, Outcome
-from bridle.core.revision import FileChange
-from bridle.core.servers import ServerView
-from bridle.core.summary import SessionSummary
+from bridle.core.protocol import Outcome
+from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.board.values import Head
 
 if TYPE_CHECKING:  # the first frame does not wait for them
     from bridle.surfaces.export import Format
-    from bridle.surfaces.folder import AgentRow, ModelView
-    from bridle.surfaces.looking import Diff
+    from bridle.surfaces.folder_queries import FolderQueries
     from bridle.surfaces.usage import Stats
 
 DiffStyle = Literal["unified", "side-by-side"]
@@ -67,67 +62,19 @@ class Child(Struct, frozen=True):
     cost: float | None = None
 
 
-class Reach(Protocol):
-    """Asks and tells sessions; everything here raises BridleError. `DoorReach` does it by a door."""
-
-    async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Hand a command to a session."""
-        ...
-
-    async def fork(self, session: SessionId, at: int | None = None) -> SessionId:
-        """Begin a child session with the messages up to a record, or with all of them."""
-        ...
-
-    async def delete(self, session: SessionId) -> None:
-        """Remove a session for good."""
-        ...
-
-    async def sessions(self, *, archived: bool = False) -> Sequence[SessionSummary]:
-        """Return a line of every session, newest first; archived ones only if asked."""
-        ...
-
-    async def glance(self, session: SessionId) -> Glance:
-        """Say how a session is; its last answer is there too."""
-        ...
+class SessionViews(Protocol):
+    """What panels show of sessions that takes more than one question; everything here raises BridleError."""
 
     async def points(self, session: SessionId) -> Sequence[Point]:
         """Return where one can go back to, newest first."""
-        ...
-
-    async def plan_rewind(self, session: SessionId, to_seq: int) -> RewindPlan:
-        """Say what going back would do to the files."""
-        ...
-
-    async def describe(self, changes: Sequence[FileChange]) -> str:
-        """Show changes of files as a diff."""
-        ...
-
-    async def diff(self, session: SessionId, after: int = 0, upto: int | None = None) -> "Diff":
-        """Return what a session changed on disk."""
-        ...
-
-    async def context(self, session: SessionId) -> NextContext:
-        """Return what the next turn would send."""
-        ...
-
-    async def usage(self, session: SessionId) -> "Stats":
-        """Return what a session and its sub-agents have used."""
         ...
 
     async def children(self, session: SessionId) -> Sequence[Child]:
         """Return the sub-agents of a session and those below them, a parent before its children."""
         ...
 
-    async def models(self, cwd: str = "") -> "Sequence[ModelView]":
-        """Return every model that has a name, also those without a key."""
-        ...
-
-    async def agents(self, cwd: str = "") -> "Sequence[AgentRow]":
-        """Return the agents of a folder."""
-        ...
-
-    async def servers(self, cwd: str = "") -> Sequence[ServerView]:
-        """Say how the tool servers and language servers of a folder are."""
+    async def usage(self, session: SessionId) -> "Stats":
+        """Return what a session and its sub-agents have used."""
         ...
 
     async def export(self, session: SessionId, form: "Format") -> str:
@@ -135,7 +82,7 @@ class Reach(Protocol):
         ...
 
 
-class Hands(Protocol):
+class PanelHost(Protocol):
     """What the app does for panels."""
 
     @property
@@ -144,8 +91,18 @@ class Hands(Protocol):
         ...
 
     @property
-    def reach(self) -> Reach:
-        """Return the way to the sessions."""
+    def api(self) -> SessionApi:
+        """Return the session API; raises BridleError while there is none."""
+        ...
+
+    @property
+    def folders(self) -> "FolderQueries":
+        """Return what answers questions about folders; raises BridleError while there is no session API."""
+        ...
+
+    @property
+    def views(self) -> SessionViews:
+        """Return what panels show of sessions."""
         ...
 
     @property

@@ -5,32 +5,31 @@ from msgspec.structs import replace
 from bridle.core.ids import SessionId
 from bridle.core.model import Price
 from bridle.core.protocol import Rewind
+from bridle.core.queries import Records
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.folder import Folders
-from bridle.surfaces.tui.panels.hands import Child, Point
-from bridle.surfaces.tui.panels.reach import DoorReach, descendants
+from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.tui.panels.host import Child, Point
+from bridle.surfaces.tui.panels.session_views import ApiSessionViews, descendants
 from tests.sessions.stage import Play, Stage, says
 from tests.sessions.troupe import Troupe, spawn
-
-FOLDERS = Folders({}, "/")
 
 
 async def test_one_can_go_back_to_before_each_prompt_and_undo_that():
     async with Stage(Play(says("one"), says("two"))) as stage:
-        reach = DoorReach(lambda: stage.service, FOLDERS)
+        views = ApiSessionViews(lambda: stage.service)
         await stage.run("first")
-        before = len(await stage.service.records(stage.session))
+        before = len(await stage.service.ask(Records(stage.session)))
         await stage.run("second")
         both = [Point(before, 1000, "second", 1), Point(1, 1000, "first", 1)]
-        assert await reach.points(stage.session) == both
-        last = len(await stage.service.records(stage.session))
-        await reach.submit(stage.session, Rewind(before))
+        assert await views.points(stage.session) == both
+        last = len(await stage.service.ask(Records(stage.session)))
+        await stage.service.submit(stage.session, Rewind(before))
 
-        points = await reach.points(stage.session)
+        points = await views.points(stage.session)
         assert points == [Point(last, 1000, "", undo=True), Point(1, 1000, "first", 1)]
-        await reach.submit(stage.session, Rewind(last))
-        assert (await reach.points(stage.session))[1:] == both
-        texts = [one.message.text for one in (await stage.service.read(stage.session)).messages]
+        await stage.service.submit(stage.session, Rewind(last))
+        assert (await views.points(stage.session))[1:] == both
+        texts = [one.message.text for one in (await read_session(stage.service, stage.session)).messages]
         assert texts == ["first", "one", "second", "two"]
 
 
@@ -42,7 +41,7 @@ async def test_sub_agents_are_named_and_counted():
     }
     async with Troupe(parts, price=Price(input=1_000_000, output=0)) as troupe:
         await troupe.run("go")
-        children = await DoorReach(lambda: troupe.service, FOLDERS).children(troupe.main)
+        children = await ApiSessionViews(lambda: troupe.service).children(troupe.main)
 
     middle, leaf = children
     assert [replace(child, id=SessionId("x"), parent=SessionId("y")) for child in children] == [

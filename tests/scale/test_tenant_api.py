@@ -1,4 +1,4 @@
-"""A door for one tenant: what is somebody else's does not exist there."""
+"""The session API of one tenant: what belongs to another does not exist there."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bridle.core.door import Door
 from bridle.core.errors import BridleError, NotAllowed, SessionNotFound, UsageError
 from bridle.core.hook import HookOverride
 from bridle.core.ids import CallId, RunId, SessionId
@@ -22,6 +21,7 @@ from bridle.core.protocol import (
     Command,
     Compact,
     Decide,
+    Delete,
     Pin,
     Prompt,
     Record,
@@ -34,11 +34,25 @@ from bridle.core.protocol import (
     SessionCreated,
     Steer,
 )
+from bridle.core.queries import (
+    Changes,
+    Describe,
+    IsRunning,
+    ListSessions,
+    PlanRewind,
+    PreviewContext,
+    Records,
+    ServerPrompts,
+    Servers,
+    Status,
+)
 from bridle.core.revision import FileChange, FileState
+from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import Scope, Tenant
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.postgres.blobs import PostgresBlobs
 from bridle.stores.postgres.blocking import BlockingPostgres
+from bridle.surfaces.session_calls import fork_session, read_session, wait_for_run
 from bridle.system.tenant import current
 from tests.postgres import fresh_database
 from tests.scale.estate import NODE_TOKEN, estate
@@ -47,12 +61,12 @@ from tests.sessions.stage import FixedClock, Play, SmallTool, call, says
 HELLO = user_message("Hello")
 
 
-async def watch_one(door: Door, session: SessionId) -> object:
-    async with aclosing(door.watch(session)) as items:
+async def watch_one(api: SessionApi, session: SessionId) -> object:
+    async with aclosing(api.watch(session)) as items:
         return await anext(items)
 
 
-async def lend(door: Door, session: SessionId) -> None:
+async def lend(api: SessionApi, session: SessionId) -> None:
     class Nothing:
         specs = ()
 
@@ -60,12 +74,12 @@ async def lend(door: Door, session: SessionId) -> None:
             raise AssertionError
 
     dispatcher: ToolDispatcher = Nothing()
-    async with door.lend(session, dispatcher):
+    async with api.provide_tools(session, dispatcher):
         pass
 
 
-def submitting(command: Command) -> Callable[[Door, SessionId], Awaitable[object]]:
-    return lambda door, session: door.submit(session, command)
+def submitting(command: Command) -> Callable[[SessionApi, SessionId], Awaitable[object]]:
+    return lambda api, session: api.submit(session, command)
 
 
 COMMANDS = [
@@ -81,51 +95,51 @@ COMMANDS = [
     Rename("mine"),
     Archive(),
 ]
-ATTACKS: list[Callable[[Door, SessionId], Awaitable[object]]] = [
+ATTACKS: list[Callable[[SessionApi, SessionId], Awaitable[object]]] = [
     watch_one,
     lend,
-    lambda door, session: door.wait(session, RunId("r")),
-    lambda door, session: door.read(session),
-    lambda door, session: door.glance(session),
-    lambda door, session: door.records(session),
-    lambda door, session: door.fork(session),
-    lambda door, session: door.delete(session),
-    lambda door, session: door.plan_rewind(session, 1),
-    lambda door, session: door.changes(session),
-    lambda door, session: door.next_context(session),
+    lambda api, session: wait_for_run(api, session, RunId("r")),
+    read_session,
+    lambda api, session: api.ask(Status(session)),
+    lambda api, session: api.ask(Records(session)),
+    fork_session,
+    lambda api, session: api.submit(session, Delete()),
+    lambda api, session: api.ask(PlanRewind(session, 1)),
+    lambda api, session: api.ask(Changes(session)),
+    lambda api, session: api.ask(PreviewContext(session)),
     *map(submitting, COMMANDS),
 ]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_a_session_of_another_tenant_is_not_there(
-    tmp_path: Path, attack: Callable[[Door, SessionId], Awaitable[object]]
+    tmp_path: Path, attack: Callable[[SessionApi, SessionId], Awaitable[object]]
 ):
     async with estate(tmp_path) as made:
         victim = await made.session("acme")
-        before = await made.service.records(victim)
-        door = await made.door("bolt")
+        before = await made.service.ask(Records(victim))
+        api = await made.api("bolt")
 
         with pytest.raises(SessionNotFound) as there:
-            await attack(door, victim)
+            await attack(api, victim)
         with pytest.raises(SessionNotFound) as nowhere:
-            await attack(door, SessionId("acme.2"))
+            await attack(api, SessionId("acme.2"))
 
         assert str(there.value) == str(nowhere.value).replace("acme.2", "acme.1")
-        assert await made.service.records(victim) == before
+        assert await made.service.ask(Records(victim)) == before
 
 
 async def test_lists_and_news_show_the_sessions_of_the_tenant_alone(tmp_path: Path):
     async with estate(tmp_path) as made:
         await made.session("acme")
         mine = await made.session("bolt")
-        door, admin = await made.door("bolt"), await made.door("")
+        api, admin = await made.api("bolt"), await made.api("")
 
-        assert [one.id for one in await door.list(archived=True)] == [mine]
-        assert {one.id for one in await admin.list()} == {"acme.1", "bolt.1", "play"}
-        assert not await door.is_running(SessionId("acme.1"))
+        assert [one.id for one in await api.ask(ListSessions(archived=True))] == [mine]
+        assert {one.id for one in await admin.ask(ListSessions())} == {"acme.1", "bolt.1", "play"}
+        assert not await api.ask(IsRunning(SessionId("acme.1")))
 
-        async with aclosing(door.news()) as news:
+        async with aclosing(api.watch(None)) as news:
             first = asyncio.ensure_future(anext(news))
             await asyncio.sleep(0)
             for session in ("acme.1", "bolt.1"):
@@ -135,44 +149,46 @@ async def test_lists_and_news_show_the_sessions_of_the_tenant_alone(tmp_path: Pa
 
 async def test_what_a_tenant_begins_is_its_own(tmp_path: Path):
     async with estate(tmp_path) as made:
-        door = await made.door("acme")
+        api = await made.api("acme")
         folder = made.folder("acme")
 
-        named = await door.create(cwd=folder, session_id=SessionId("mine"))
-        unnamed = await door.create(cwd=folder)
-        fork = await door.fork(SessionId("mine"))
-        again = await door.fork(named, session_id=SessionId("bolt.x"))
+        named = await api.create(cwd=folder, session_id=SessionId("mine"))
+        unnamed = await api.create(cwd=folder)
+        fork = await fork_session(api, SessionId("mine"))
+        again = await fork_session(api, named, session_id=SessionId("bolt.x"))
 
         assert named == "acme.mine"
         assert again == "acme.bolt.x"
         assert all(one.startswith("acme.") for one in (unnamed, fork))
         for name in ("mine", "acme.mine"):
-            [record] = await door.records(SessionId(name))
+            [record] = await api.ask(Records(SessionId(name)))
             assert record.event == SessionCreated(named, folder)
 
 
-SOME: list[tuple[Scope, Callable[[Door], Awaitable[object]]]] = [
-    ("read", lambda door: door.records(SessionId("1"))),
-    ("read", lambda door: door.list()),
-    ("read", lambda door: watch_one(door, SessionId("1"))),
-    ("run", lambda door: door.submit(SessionId("1"), Rename("x"))),
-    ("run", lambda door: door.fork(SessionId("1"))),
-    ("decide", lambda door: door.submit(SessionId("1"), Decide(CallId("c"), "once"))),
-    ("admin", lambda door: door.delete(SessionId("1"))),
+SOME: list[tuple[Scope, Callable[[SessionApi], Awaitable[object]]]] = [
+    ("read", lambda api: api.ask(Records(SessionId("1")))),
+    ("read", lambda api: api.ask(ListSessions())),
+    ("read", lambda api: watch_one(api, SessionId("1"))),
+    ("run", lambda api: api.submit(SessionId("1"), Rename("x"))),
+    ("run", lambda api: fork_session(api, SessionId("1"))),
+    ("decide", lambda api: api.submit(SessionId("1"), Decide(CallId("c"), "once"))),
+    ("admin", lambda api: api.submit(SessionId("1"), Delete())),
 ]
 
 
 @pytest.mark.parametrize(("scope", "act"), SOME)
-async def test_an_act_needs_its_scope(tmp_path: Path, scope: Scope, act: Callable[[Door], Awaitable[object]]):
+async def test_an_act_needs_its_scope(
+    tmp_path: Path, scope: Scope, act: Callable[[SessionApi], Awaitable[object]]
+):
     others = [one for one in ("read", "run", "decide", "admin") if one != scope]
     async with estate(tmp_path) as made:
         await made.session("acme")
 
         with pytest.raises(NotAllowed, match=f'no scope "{scope}"'):
-            await act(await made.door("acme", *others))
+            await act(await made.api("acme", *others))
         assert (await made.audited("acme"))[-1].outcome == "refused"
         try:
-            await act(await made.door("acme", scope))
+            await act(await made.api("acme", scope))
         except NotAllowed:
             raise
         except BridleError:
@@ -181,7 +197,7 @@ async def test_an_act_needs_its_scope(tmp_path: Path, scope: Scope, act: Callabl
 
 async def test_a_tenant_works_in_its_folders_alone(tmp_path: Path):
     async with estate(tmp_path) as made:
-        door = await made.door("acme")
+        api = await made.api("acme")
         inside = Path(made.folder("acme")) / "sub"
         inside.mkdir()
         (inside / "out").symlink_to(tmp_path / "bolt")
@@ -199,19 +215,19 @@ async def test_a_tenant_works_in_its_folders_alone(tmp_path: Path):
 
         for cwd in outside:
             for act in (
-                door.create(cwd=cwd),
-                door.servers(cwd),
-                door.server_prompts(cwd),
+                api.create(cwd=cwd),
+                api.ask(Servers(cwd)),
+                api.ask(ServerPrompts(cwd)),
             ):
                 with pytest.raises(UsageError, match="is no folder of tenant acme"):
                     await act
-        session = await door.create(cwd=str(inside))
+        session = await api.create(cwd=str(inside))
         with pytest.raises(UsageError, match="is no folder of tenant acme"):
-            await door.submit(session, Prompt(HELLO, RunOptions(cwd=made.folder("bolt"))))
+            await api.submit(session, Prompt(HELLO, RunOptions(cwd=made.folder("bolt"))))
 
         made.tenants.put(Tenant("acme", folders=(made.folder("bolt"),)))
         made.now += 60
-        assert await door.create(cwd=made.folder("bolt"))
+        assert await api.create(cwd=made.folder("bolt"))
 
 
 REFUSED = [
@@ -235,7 +251,7 @@ async def test_what_reaches_beyond_a_tenant_is_refused(
         command = Prompt(HELLO, options) if kind is Prompt else Resume(options)
 
         with pytest.raises(NotAllowed, match=words):
-            await (await made.door("acme")).submit(SessionId("1"), command)
+            await (await made.api("acme")).submit(SessionId("1"), command)
 
 
 async def test_the_rules_of_a_tenant_hold_in_its_runs(tmp_path: Path):
@@ -244,14 +260,14 @@ async def test_the_rules_of_a_tenant_hold_in_its_runs(tmp_path: Path):
     async with estate(tmp_path, play, tools=[wipe]) as made:
         made.tenants.put(Tenant("acme", deny=("wipe",), ask=("read_file",), yolo=True))
         session = await made.session("acme")
-        door = await made.door("acme")
+        api = await made.api("acme")
 
         options = RunOptions(mode="yolo", allow=("wipe",), env={"PATH": "/evil"})
-        receipt = await door.submit(session, Prompt(HELLO, options))
-        await door.wait(session, receipt.run_id)
+        receipt = await api.submit(session, Prompt(HELLO, options))
+        await wait_for_run(api, session, receipt.run_id)
 
         [started] = [
-            one.event for one in await made.service.records(session) if isinstance(one.event, RunStarted)
+            one.event for one in await made.service.ask(Records(session)) if isinstance(one.event, RunStarted)
         ]
         assert wipe.calls == []
         assert started.options.deny == ("wipe",)
@@ -265,13 +281,13 @@ async def test_always_of_a_tenant_is_not_for_the_whole_machine(tmp_path: Path):
     play = Play(says("", call("c1", "wipe")), says("Done."))
     async with estate(tmp_path, play, tools=[wipe], remember=written.extend) as made:
         session = await made.session("acme")
-        door = await made.door("acme")
-        receipt = await door.submit(session, Prompt(HELLO))
-        async for item in door.watch(session):
+        api = await made.api("acme")
+        receipt = await api.submit(session, Prompt(HELLO))
+        async for item in api.watch(session):
             if isinstance(item, Record) and type(item.event).__name__ == "ApprovalRequested":
                 break
-        await door.submit(session, Decide(CallId("c1"), "always"))
-        await door.wait(session, receipt.run_id)
+        await api.submit(session, Decide(CallId("c1"), "always"))
+        await wait_for_run(api, session, receipt.run_id)
 
         assert wipe.calls == ["a"]
         assert written == []
@@ -288,18 +304,18 @@ async def test_a_blob_of_another_tenant_cannot_be_described(tmp_path: Path):
         change = FileChange("/a", None, FileState("file", digest=digest))
         nowhere = FileChange("/a", None, FileState("file", digest="0" * 64))
 
-        assert "the secret word" in await (await made.door("acme")).describe([change])
+        assert "the secret word" in await (await made.api("acme")).ask(Describe([change]))
         for tenant in ("bolt", ""):
-            door = await made.door(tenant)
-            assert await told(door, change) == (await told(door, nowhere)).replace("0" * 64, digest)
-            assert "secret" not in await told(door, change)
+            api = await made.api(tenant)
+            assert await told(api, change) == (await told(api, nowhere)).replace("0" * 64, digest)
+            assert "secret" not in await told(api, change)
     postgres.close()
 
 
-async def told(door: Door, change: FileChange) -> str:
+async def told(api: SessionApi, change: FileChange) -> str:
     """Return what is said about a change, or why nothing is."""
     try:
-        return await door.describe([change])
+        return await api.ask(Describe([change]))
     except BridleError as error:
         return str(error)
 
@@ -318,7 +334,7 @@ async def test_a_call_is_made_in_the_name_of_the_tenant_whose_the_session_is(tmp
         await made.session("acme")
         store.seen.clear()
         for tenant, name in (("acme", "1"), ("", "acme.1"), ("", "play")):
-            await (await made.door(tenant)).records(SessionId(name))
+            await (await made.api(tenant)).ask(Records(SessionId(name)))
 
         assert store.seen == ["acme", "acme", ""]
         assert current.get() == ""
@@ -330,8 +346,8 @@ async def test_a_revoked_token_counts_no_more_also_in_streams(tmp_path: Path):
         token = made.token("acme")
         principal = await made.gate.principal(token)
         assert principal is not None
-        door = made.gate.door(principal)
-        async with aclosing(door.watch(session)) as items:
+        api = made.gate.api(principal)
+        async with aclosing(api.watch(session)) as items:
             await anext(items)
             made.tenants.revoke(principal.token_id)
             made.now += 2.9
@@ -343,14 +359,14 @@ async def test_a_revoked_token_counts_no_more_also_in_streams(tmp_path: Path):
                 await anext(items)
         assert await made.gate.principal(token) is None
         with pytest.raises(NotAllowed, match="the token was revoked"):
-            await door.list()
+            await api.ask(ListSessions())
 
 
-async def test_the_token_of_the_node_opens_the_door_itself(tmp_path: Path):
+async def test_the_token_of_the_node_gets_the_api_itself(tmp_path: Path):
     async with estate(tmp_path) as made:
         principal = await made.gate.principal(NODE_TOKEN)
         assert principal is not None
-        assert made.gate.door(principal) is made.service
+        assert made.gate.api(principal) is made.service
         for wrong in (
             "",
             "x",
@@ -368,31 +384,31 @@ async def test_the_token_of_the_node_opens_the_door_itself(tmp_path: Path):
 async def test_an_administrator_of_the_cluster_works_for_every_tenant(tmp_path: Path):
     async with estate(tmp_path) as made:
         session = await made.session("acme")
-        admin, usual = await made.door(""), await made.door("", "read", "run")
+        admin, usual = await made.api(""), await made.api("", "read", "run")
         await made.audit.note(await made.gate.principal(NODE_TOKEN), "x", "y", "done")
         await made.audit.flush()
 
         await admin.submit(session, Rename("theirs"))
-        assert (await admin.fork(session)).startswith("acme.")
+        assert (await fork_session(admin, session)).startswith("acme.")
         with pytest.raises(SessionNotFound):
-            await usual.records(session)
-        for door in (admin, usual, await made.door("acme")):
+            await usual.ask(Records(session))
+        for api in (admin, usual, await made.api("acme")):
             with pytest.raises(SessionNotFound):
-                await door.records(SessionId("audit._.node"))
+                await api.ask(Records(SessionId("audit._.node")))
             with pytest.raises((SessionNotFound, NotAllowed)):
-                await door.delete(SessionId("audit._.node"))
+                await api.submit(SessionId("audit._.node"), Delete())
 
 
 async def test_what_changes_something_is_in_the_audit_without_contents(tmp_path: Path):
     async with estate(tmp_path) as made:
         session = await made.session("acme")
-        door = await made.door("acme")
-        other = await made.door("bolt")
-        receipt = await door.submit(SessionId("1"), Prompt(user_message("the secret word")))
-        await door.wait(session, receipt.run_id)
+        api = await made.api("acme")
+        other = await made.api("bolt")
+        receipt = await api.submit(SessionId("1"), Prompt(user_message("the secret word")))
+        await wait_for_run(api, session, receipt.run_id)
         with pytest.raises(SessionNotFound):
-            await other.delete(session)
-        await door.delete(session)
+            await other.submit(session, Delete())
+        await api.submit(session, Delete())
 
         def noted(event: Audited) -> tuple[str, ...]:
             return event.tenant, event.user, event.action, event.target, event.outcome
@@ -407,4 +423,4 @@ async def test_what_changes_something_is_in_the_audit_without_contents(tmp_path:
         journals = [one for one in await made.stage.store.list(archived=True) if one.archived]
         texts = [str(await made.stage.store.read(one.id)) for one in journals]
         assert not any("secret word" in text or "brdl_" in text for text in texts)
-        assert not any(one.id.startswith("audit.") for one in await made.service.list())
+        assert not any(one.id.startswith("audit.") for one in await made.service.ask(ListSessions()))

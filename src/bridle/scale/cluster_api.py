@@ -1,0 +1,171 @@
+"""The session API of a cluster: all its sessions, wherever they run.
+
+What is stored this process reads itself. What needs a session's run, its tools or its folder is done by the
+worker that drives it, or by one that takes it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar, overload
+
+from msgspec.structs import replace
+
+from bridle.core.errors import NotDrivenHere, SessionBusy
+from bridle.core.glance import Glance
+from bridle.core.ids import SessionId
+from bridle.core.ports import ToolDispatcher
+from bridle.core.protocol import AnyCommand, Delete, Delta, Fork, Record
+from bridle.core.queries import IsRunning, ListSessions, Query, Status
+from bridle.core.session_api import Receipt, SessionApi, SessionNews
+from bridle.scale.everywhere import Everywhere, Heard
+from bridle.scale.legs import Legs
+from bridle.scale.peers import Peers
+from bridle.scale.roster import Roster
+from bridle.scale.routing import Routing
+from bridle.sessions.service import SessionService
+from bridle.stores.postgres.store import PostgresStore
+from bridle.system.tenant import current
+
+A = TypeVar("A")
+
+
+class ClusterApi:
+    """The sessions of many machines."""
+
+    is_remote = True
+
+    def __init__(
+        self,
+        service: SessionService,
+        store: PostgresStore,
+        routing: Routing,
+        roster: Roster,
+        peers: Peers,
+        *,
+        me: str,
+        legs: Legs | None = None,
+    ) -> None:
+        """Take the service of this process; `legs` are those it drives itself, if it is a worker, too."""
+        self._me = me
+        self._store = store
+        self._service = service
+        self._routing = routing
+        self._roster = roster
+        self._peers = peers
+        self._legs = legs
+
+    async def create(
+        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+    ) -> SessionId:
+        """Begin a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        return await self._service.create(cwd=cwd, agent=agent, title=title, session_id=session_id)
+
+    async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
+        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        if isinstance(command, Delete) and (await self._status(session)).is_running:
+            raise SessionBusy(f"session {session} is running", hint="cancel the run first")
+        if isinstance(command, Fork | Delete):
+            return await self._service.submit(session, command)
+        if self._legs is not None:
+            with suppress(NotDrivenHere):
+                return await self._legs.submit(session, command)
+        return await self._routing.submit(session, command, await self._service.ask(Status(session)))
+
+    # ------------------------------------------------------------------ questions
+
+    async def ask(self, query: Query[A]) -> A:
+        """Answer a question here, or have the worker answer that can; raises BridleError."""
+        answer: Any
+        match query:
+            case ListSessions():
+                answer = await self._store.list(archived=query.archived, tenant=current.get() or None)
+            case Status():
+                answer = await self._status(query.session)
+            case IsRunning():
+                answer = (await self._status(query.session)).is_running
+            case _:
+                answer = await (await self._answerer(query)).ask(query)
+        return answer  # type: ignore[no-any-return]  # as the query says
+
+    async def _status(self, session: SessionId) -> Glance:
+        """Return the state of a session.
+
+        A run that waits for a person is running, although no worker need hold it meanwhile. One that a
+        command of the terminal has left behind is not.
+        """
+        status = await self._service.ask(Status(session))
+        if status.run is None or status.is_running:
+            return status
+        waits = bool(status.run.approvals or status.run.questions)
+        return replace(status, is_running=waits or await self._routing.is_seen_to(session))
+
+    async def _answerer(self, query: Query[Any]) -> SessionApi:
+        match query.answered_by:
+            case "any":
+                return self._service
+            case "owner":
+                return await self._owner(query.session)  # type: ignore[attr-defined]  # each of these has one
+            case "worker":
+                return await self._routing.some_worker() or self._service
+
+    async def _owner(self, session: SessionId) -> SessionApi:
+        """Return the worker that drives a session, or one that may."""
+        try:
+            if (api := await self._routing.api_of(session)) is not None:
+                return api
+        except OSError:
+            pass  # it is about to be known that it is gone
+        return await self._routing.some_worker(session) or self._service
+
+    # ------------------------------------------------------------------ all workers at once
+
+    @asynccontextmanager
+    async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
+        """Let the runs of a session call tools of the caller, as long as the context is open.
+
+        Every worker gets them, as any may take the session; also those that come later.
+        """
+
+        async def provide(worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
+            async with api.provide_tools(session, dispatcher):
+                in_place()
+                await asyncio.Event().wait()  # until it is cancelled
+
+        async with self._service.provide_tools(session, dispatcher):
+            everywhere = Everywhere(self._roster, self._peers, self._me, provide)
+            keeping = asyncio.create_task(everywhere.keep())
+            try:
+                await everywhere.settled()
+                yield
+            finally:
+                keeping.cancel()
+                await asyncio.wait([keeping])
+
+    @overload
+    def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]: ...
+
+    @overload
+    def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
+
+    def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
+        """Yield what happens to a session, or with None the state of every session and its changes."""
+        return self._watch_all() if session is None else self._service.watch(session, after)
+
+    async def _watch_all(self) -> AsyncGenerator[SessionNews, None]:
+        """Yield the state of the sessions in memory, on all machines."""
+        heard = Heard()
+        everywhere = Everywhere(self._roster, self._peers, self._me, heard.listen)
+        here = heard.listen(self._me, self._service, lambda: None)
+        tasks = [asyncio.create_task(here), asyncio.create_task(everywhere.keep())]
+        try:
+            while True:
+                for news in await heard.take():
+                    yield news
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def aclose(self) -> None:
+        """Let go of nothing: whoever opened the cluster closes it."""

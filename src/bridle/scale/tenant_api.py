@@ -1,0 +1,173 @@
+"""The session API of one principal: the sessions of its tenant, and what its scopes allow.
+
+```
+surface ─▶ TenantApi ─▶ SessionApi
+             │ the token still counts, the scope is there      NotAllowed
+             │ the name is one of the tenant's                 SessionNotFound, as for any that is not there
+             │ folder, mode, model, hooks, rules of the run    UsageError, NotAllowed
+             └ what changes something is noted                 audit.<tenant>.<node>
+```
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, TypeVar, overload
+
+from msgspec.structs import replace
+
+from bridle.core.errors import BridleError, NotAllowed, SessionNotFound
+from bridle.core.ids import SessionId
+from bridle.core.ports import ToolDispatcher
+from bridle.core.protocol import AnyCommand, Delta, Fork, Record
+from bridle.core.protocol.names import snake
+from bridle.core.queries import ListSessions, Query
+from bridle.core.session_api import Receipt, SessionApi, SessionNews
+from bridle.core.tenancy import AUDIT, NEEDS, Principal, Scope, Tenant, may_see, session_in, tenant_of
+from bridle.scale.audit import AuditLog
+from bridle.scale.tamed import folder_wanted, tamed
+from bridle.scale.tenant_folders import TenantFolders
+from bridle.system.tenant import current
+
+A = TypeVar("A")
+
+Standing = Callable[[Principal], Awaitable[Tenant]]
+"""What holds for a principal by now; raises NotAllowed once its token counts no more."""
+
+
+class TenantApi:
+    """What one principal sees of the session API."""
+
+    def __init__(
+        self,
+        api: SessionApi,
+        principal: Principal,
+        standing: Standing,
+        *,
+        audit: AuditLog,
+        folders: TenantFolders,
+        new_id: Callable[[], str],
+    ) -> None:
+        """Take the API of all sessions, which is not ours to close."""
+        self._api = api
+        self._principal = principal
+        self._standing = standing
+        self._audit = audit
+        self._folders = folders
+        self._new_id = new_id
+
+    @property
+    def is_remote(self) -> bool:
+        """True when the sessions are in another process, where runs go on without this one."""
+        return self._api.is_remote
+
+    async def create(
+        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+    ) -> SessionId:
+        """Begin a session of the tenant, in one of its folders; raises UsageError for another folder."""
+        wanted = session_id or SessionId(self._new_id())
+        async with self._doing("create", NEEDS["create"], wanted) as (tenant, session):
+            await self._folders.check(tenant, cwd)
+            return await self._api.create(cwd=cwd, agent=agent, title=title, session_id=session)
+
+    async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
+        """Hand a command to a session, within what the tenant may; raises NotAllowed, SessionError."""
+        action = snake(type(command).__name__)
+        async with self._doing(action, NEEDS[action], session) as (tenant, mine):
+            if isinstance(command, Fork):
+                child = session_in(tenant_of(mine), command.session_id or self._new_id())
+                command = replace(command, session_id=child)
+            if not self._principal.is_cluster_admin:
+                command = tamed(command, tenant)
+                if (cwd := folder_wanted(command)) is not None:
+                    await self._folders.check(tenant, cwd)
+            return await self._api.submit(mine, command)
+
+    async def ask(self, query: Query[A]) -> A:
+        """Answer a question about the tenant's sessions and folders; raises BridleError."""
+        action = str(query.__struct_config__.tag)
+        async with self._doing(action, query.scope, getattr(query, "session", "")) as (tenant, mine):
+            if mine:
+                query = replace(query, session=mine)
+            if (cwd := getattr(query, "cwd", None)) is not None:
+                await self._folders.check(tenant, cwd)
+            answer: Any = await self._api.ask(query)
+        if isinstance(query, ListSessions):
+            answer = [summary for summary in answer if may_see(self._principal, summary.id)]
+        return answer  # type: ignore[no-any-return]  # as the query says
+
+    @asynccontextmanager
+    async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
+        """Let the runs of a session call tools of the caller, as long as the context is open."""
+        async with self._doing("provide_tools", NEEDS["provide_tools"], session) as (_, mine):
+            pass
+        async with self._api.provide_tools(mine, dispatcher):
+            yield
+
+    @overload
+    def watch(self, session: SessionId, after: int | None = 0) -> AsyncGenerator[Record | Delta, None]: ...
+
+    @overload
+    def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
+
+    def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
+        """Yield what happens to a session, or to all of the tenant's, as long as the token is valid."""
+        return self._watch_all() if session is None else self._watch(session, after)
+
+    async def _watch(self, session: SessionId, after: int | None) -> AsyncGenerator[Record | Delta, None]:
+        async with self._doing("watch", NEEDS["watch"], session) as (_, mine):
+            pass
+        async with aclosing(self._api.watch(mine, after)) as items:
+            async for item in items:
+                await self._standing(self._principal)
+                yield item
+
+    async def _watch_all(self) -> AsyncGenerator[SessionNews, None]:
+        async with self._doing("news", NEEDS["watch"]):
+            pass
+        async with aclosing(self._api.watch(None)) as items:
+            async for news in items:
+                if may_see(self._principal, news.session):
+                    await self._standing(self._principal)
+                    yield news
+
+    async def aclose(self) -> None:
+        """Leave the API of all open: it is not ours."""
+
+    # ------------------------------------------------------------------ who may
+
+    @asynccontextmanager
+    async def _doing(
+        self, action: str, scope: Scope, wanted: str = ""
+    ) -> AsyncIterator[tuple[Tenant, SessionId]]:
+        """Allow an action in the name of the tenant; note it in the audit log if it changes something."""
+        who = self._principal
+        changes = scope != "read"
+        try:
+            who.require(action, scope)
+            tenant = await self._standing(who)
+            session = self._mine(wanted) if wanted else SessionId("")
+            token = current.set(tenant_of(session) if session else who.tenant)
+            try:
+                yield tenant, session
+            finally:
+                current.reset(token)
+        except NotAllowed:
+            await self._audit.note(who, action, wanted, "refused")
+            raise
+        except BridleError:
+            if changes:
+                await self._audit.note(who, action, wanted, "failed")
+            raise
+        if changes:
+            await self._audit.note(who, action, session, "done")
+        if scope == "admin":
+            await self._audit.flush()
+
+    def _mine(self, wanted: str) -> SessionId:
+        """Return the session that the principal means; raises SessionNotFound, UsageError."""
+        owner = tenant_of(wanted)
+        if not self._principal.is_cluster_admin or not owner:
+            return session_in(self._principal.tenant, wanted)
+        if owner == AUDIT:
+            raise SessionNotFound(f'no session "{wanted}"', hint="bridle session list")
+        return session_in(owner, wanted)

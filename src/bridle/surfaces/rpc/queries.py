@@ -1,0 +1,92 @@
+"""Methods of our own that ask: about what a session did and would send, and about what holds in a folder."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct, defstruct
+
+from bridle.core.protocol import Delete
+from bridle.surfaces.export import Format
+from bridle.surfaces.folder import RuleList
+from bridle.surfaces.folder_queries import FolderQueries
+from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.methods import FolderParams, Offset, Params, SessionParams
+from bridle.surfaces.rpc.runs import known_id
+from bridle.surfaces.session_calls import export_session
+from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.usage import AllStats, Stats, use_of
+
+
+class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    format: Format = "md"
+
+
+class QueryMethods:
+    """What a client can ask; the answers are those of REST."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._api = desk.api
+        self._folders = FolderQueries(desk.api, desk.folders)
+
+    # ------------------------------------------------------------------ a session
+
+    def passed_on(self) -> dict[str, tuple[type[Struct], Callable[[Any], Awaitable[Any]]]]:
+        """Return the methods that only pass a question on, by name: their params, and what answers."""
+        return {f"session/{row.name}": (_PARAMS[row.name], self._ask(row)) for row in SESSION_QUERIES}
+
+    def _ask(self, row: SessionQuery) -> Callable[[Any], Awaitable[Any]]:
+        async def ask(params: Any) -> Any:
+            return await self._api.ask(row.query(known_id(params.session_id), params))
+
+        return ask
+
+    async def export(self, params: ExportParams) -> dict[str, str]:
+        """Return a session as a document."""
+        return {"text": await export_session(self._api, known_id(params.session_id), params.format)}
+
+    async def usage(self, params: SessionParams) -> Stats:
+        """Return what a session and its sub-agents have used."""
+        return await use_of(self._api, known_id(params.session_id))
+
+    async def delete(self, params: SessionParams) -> dict[str, bool]:
+        """Remove a session for good; raises SessionBusy while it runs."""
+        await self._api.submit(known_id(params.session_id), Delete())
+        return {"deleted": True}
+
+    # ------------------------------------------------------------------ a folder, and all sessions
+
+    async def agents(self, params: FolderParams) -> dict[str, Any]:
+        """List the agents of a folder."""
+        await self._desk.may_look("agents/list")
+        return {"agents": await self._folders.agents(params.cwd)}
+
+    async def models(self, params: FolderParams) -> dict[str, Any]:
+        """List the models that can be asked."""
+        await self._desk.may_look("models/list")
+        return {"models": await self._folders.models(params.cwd)}
+
+    async def rules(self, params: FolderParams) -> RuleList:
+        """Return the rules that hold in a folder."""
+        await self._desk.may_look("rules/list")
+        return await self._folders.rules(params.cwd)
+
+    async def servers(self, params: FolderParams) -> dict[str, Any]:
+        """Say how the tool servers and language servers of a folder are."""
+        return {"servers": await self._folders.servers(params.cwd)}
+
+    async def stats(self, _: Params) -> AllStats:
+        """Return what all sessions have used."""
+        return await self._folders.stats()
+
+
+_PARAMS = {
+    row.name: defstruct(
+        f"{row.kind.__name__}Params",
+        row.parameters(Offset),
+        bases=(SessionParams,),
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    for row in SESSION_QUERIES
+}

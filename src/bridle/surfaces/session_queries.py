@@ -1,0 +1,61 @@
+"""Questions about one session that REST, JSON-RPC and ACP pass on as they are.
+
+A row makes a question known to all three: parameters, route, method and documents are made from the
+fields of its query. Questions that a surface pages or words in its own way are not in this table.
+"""
+
+from typing import Any
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo, fields
+
+from bridle.core.ids import SessionId
+from bridle.core.queries import PlanRewind, PreviewContext, Query, ShowDiff
+from bridle.surfaces.problems import PROVIDER_ERROR, SESSION_BUSY, Problem
+
+
+class SessionQuery(Struct, frozen=True):
+    """One row."""
+
+    name: str
+    """JSON-RPC has `session/<name>`, ACP `_bridle/<name>`."""
+    path: str
+    """Of REST, below `/sessions/{id}/`."""
+    doc: str
+    kind: type[Query[Any]]
+    problems: tuple[Problem, ...] = (SESSION_BUSY,)
+
+    def parameters(self, number: Any, special: dict[str, Any] | None = None) -> list[tuple[str, Any, Any]]:
+        """Return the fields for `defstruct`, without the session; `number` is the surface's type of an int.
+
+        `special` has types for fields that a surface bounds in another way.
+        """
+        return [_parameter(field, (special or {}).get(field.name, number)) for field in self._fields()]
+
+    def query(self, session: SessionId, given: Struct) -> Query[Any]:
+        """Return the question about a session, with what a client has given."""
+        return self.kind(session, **{field.name: getattr(given, field.name) for field in self._fields()})
+
+    def _fields(self) -> list[FieldInfo]:
+        return [field for field in fields(self.kind) if field.name != "session"]
+
+
+SESSION_QUERIES = (
+    SessionQuery("diff", "diff", "Return what a session changed on disk", ShowDiff),
+    SessionQuery(
+        "plan_rewind", "rewind", "Say what going back would do to the files, without doing it", PlanRewind
+    ),
+    SessionQuery(
+        "context",
+        "context",
+        "Return what the next turn would send to the model",
+        PreviewContext,
+        (SESSION_BUSY, PROVIDER_ERROR),
+    ),
+)
+
+
+def _parameter(field: FieldInfo, number: Any) -> tuple[str, Any, Any]:
+    if field.default is NODEFAULT:
+        return field.name, number, NODEFAULT
+    return field.name, number | None if field.default is None else number, field.default

@@ -1,0 +1,38 @@
+"""Questions as data: each names its answer, its scope and what it is about in the same way."""
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from msgspec.structs import fields
+
+from bridle.core.ids import SessionId
+from bridle.core.queries import AnyQuery, ListSessions, PlanRewind, Query, Records, RewindPlan, answer_type
+from bridle.core.tenancy import SCOPES
+
+KINDS: tuple[type[Query[Any]], ...] = get_args(AnyQuery)
+
+
+def test_every_question_is_in_the_union():
+    assert set(Query.__subclasses__()) == set(KINDS)
+
+
+@pytest.mark.parametrize("query", [Records(SessionId("s"), 3), ListSessions(), PlanRewind(SessionId("s"), 1)])
+def test_a_question_survives_the_wire(query: Query[Any]):
+    assert msgspec.json.decode(msgspec.json.encode(query), type=AnyQuery) == query
+
+
+def test_a_question_knows_the_type_of_its_answer():
+    assert answer_type(PlanRewind) is RewindPlan
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_names_its_session_and_its_folder_so_that_a_tenant_can_be_held_to_its_own(
+    kind: type[Query[Any]],
+):
+    named = {field.name: field.type for field in fields(kind)}
+
+    assert kind.scope in SCOPES
+    assert {name for name, found in named.items() if found is SessionId} <= {"session"}
+    assert {name for name, found in named.items() if found is str} <= {"cwd"}
+    assert kind.answered_by != "owner" or "session" in named
