@@ -21,7 +21,7 @@ async def waits_s() -> list[float]:
     from bridle.providers.scripted import ScriptedProvider
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
     from bridle.stores.claims import LocalClaims
     from bridle.stores.ephemeral import EphemeralStore
 

@@ -154,11 +154,11 @@ async def run_alone(home: str, work: str, script: str) -> float:
 
 async def run_served(home: str, work: str, script: str) -> float:
     """Return the CPU seconds of this process for the same runs in the daemon."""
-    from bridle.surfaces.daemon.place import Place
-    from bridle.surfaces.daemon.starting import reach
+    from bridle.surfaces.daemon.daemon_files import DaemonFiles
+    from bridle.surfaces.daemon.launcher import connect_if_running
 
     async def run_by_itself() -> None:
-        client = await reach(Place(Path(home)))
+        client = await connect_if_running(DaemonFiles(Path(home)))
         assert client is not None
         await run_once(client, work, script)
         await client.aclose()
@@ -226,10 +226,10 @@ async def watch_alone(home: str) -> tuple[float, ...]:
 
 async def watch_served(home: str) -> tuple[float, float]:
     """Return the CPU and the wall seconds of a watcher of the same session in the daemon."""
-    from bridle.surfaces.daemon.place import Place
-    from bridle.surfaces.daemon.starting import reach
+    from bridle.surfaces.daemon.daemon_files import DaemonFiles
+    from bridle.surfaces.daemon.launcher import connect_if_running
 
-    client = await reach(Place(Path(home)))
+    client = await connect_if_running(DaemonFiles(Path(home)))
     assert client is not None
     [summary] = await client.ask(ListSessions())
     began, began_wall = time.process_time(), time.monotonic()

@@ -15,7 +15,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import ToolContext
 from bridle.tools.diff import unified_diff
-from bridle.tools.files import EditFile
+from bridle.tools.file_tools import EditFile
 
 SIZES = (1_000_000, 10_000_000)
 ROUNDS = rounds(5)

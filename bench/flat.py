@@ -139,7 +139,7 @@ class Model:
 
 def open_engine(folder: Path, model: Model) -> Any:
     """Open the engine with all of its rooms."""
-    from bridle.app import Brought, open_service
+    from bridle.app import Extensions, open_service
     from bridle.config.settings import load_settings
 
     for number in range(40):
@@ -151,7 +151,7 @@ def open_engine(folder: Path, model: Model) -> Any:
         "compaction.threshold_tokens": THRESHOLD_TOKENS,
         "memory.exact_up_to": NO_INDEX,
     }
-    brought = Brought(providers={"bench": model})
+    brought = Extensions(providers={"bench": model})
     return open_service(load_settings(environ, folder, flags), environ, brought=brought)
 
 

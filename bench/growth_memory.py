@@ -33,7 +33,7 @@ def text_of(number: int) -> str:
 
 def searches(place: Path, count: int) -> Callable[[int], float]:
     """Fill a memory; return a search that gives its CPU seconds."""
-    from bridle.memory.shelf import Question, Shelf
+    from bridle.memory.storage import MemoryStorage, Query
     from bridle.memory.tables import Calibration, put_calibration
     from bridle.memory.vectors import Vectors
 
@@ -47,13 +47,11 @@ def searches(place: Path, count: int) -> Callable[[int], float]:
         index = vectors.save(build)
         database.write(lambda connection: vectors.register(connection, build, index))
     database.close()
-    shelf = Shelf(place, CLOCK, str, exact_up_to=EXACT_UP_TO)
+    shelf = MemoryStorage(place, CLOCK, str, exact_up_to=EXACT_UP_TO)
 
     def search(number: int) -> float:
         words = " ".join(text_of(number % count).split()[:5])
-        asked = Question(
-            words, project.id, 5, 0.0, embedder="bench", vector=questions[number % len(questions)]
-        )
+        asked = Query(words, project.id, 5, 0.0, embedder="bench", vector=questions[number % len(questions)])
         began = time.process_time()
         found = shelf.search(asked)
         used_s = time.process_time() - began

@@ -34,7 +34,7 @@ def open_service(home: Path, provider: Any, **more: Any) -> "SessionService":
     from bridle.core.agent import Agent
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
     from bridle.stores.claims import FileClaims
 
     return SessionService(

@@ -24,7 +24,7 @@ class Lenders:
     """Servers that lend many tools, all of them alike."""
 
     def __init__(self, count: int) -> None:
-        from bridle.core.servers import ToolOffer
+        from bridle.core.mcp_servers import ToolOffer
         from bridle.core.tool import ToolSpec
 
         tools = []

@@ -81,7 +81,7 @@ async def serve_bridle(home: Path) -> tuple[int, Any]:
     from bridle.core.agent import Agent
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
     from bridle.stores.claims import FileClaims
     from bridle.stores.sqlite import SqliteStore
     from bridle.surfaces.grpc import serve_grpc

@@ -14,11 +14,11 @@ from bridle.core.hook import (
     HookOverride,
     HookResponse,
     InProcessRuntime,
-    ToolCallSeen,
+    ToolCallView,
 )
 from bridle.core.ids import CallId, SessionId
-from bridle.hooks.opening import HookSite, open_hooks
-from bridle.sessions.world import SystemClock
+from bridle.hooks.factory import HookEnvironment, create_hooks
+from bridle.sessions.system_clock import SystemClock
 
 ASKS = 5_000
 PROGRAMS = rounds(40)
@@ -30,7 +30,7 @@ TOLD = HookInvocation(
     "pre_tool_execution",
     SessionId("s"),
     1,
-    tool_call=ToolCallSeen(CallId("c"), "bash", {"command": "ls"}),
+    tool_call=ToolCallView(CallId("c"), "bash", {"command": "ls"}),
     cwd="/",
 )
 
@@ -42,8 +42,8 @@ def _allow(invocation: HookInvocation) -> HookResponse | None:
 async def in_process_us() -> list[float]:
     """Return the CPU time of one ask with one function listening, by rounds."""
     entry = HookEntry(InProcessRuntime("f"), "f", point="pre_tool_execution", capability="guardrail")
-    site = HookSite("/", ENV, SystemClock(), {"f": _allow})
-    hooks = open_hooks([entry], HookOverride(), site)
+    site = HookEnvironment("/", ENV, SystemClock(), {"f": _allow})
+    hooks = create_hooks([entry], HookOverride(), site)
     times = []
     for _ in range(ROUNDS):
         began = time.process_time()
@@ -57,7 +57,7 @@ async def command_s() -> tuple[list[float], list[float]]:
     """Return the times of a hook that is a program, and of the same program without hooks."""
     runtime = CommandRuntime(PROGRAM[0], PROGRAM[1:])
     entry = HookEntry(runtime, "c", point="pre_tool_execution", capability="guardrail")
-    hooks = open_hooks([entry], HookOverride(), HookSite("/", ENV, SystemClock()))
+    hooks = create_hooks([entry], HookOverride(), HookEnvironment("/", ENV, SystemClock()))
     asked, bare = [], []
     for _ in range(PROGRAMS):
         began = time.perf_counter()

@@ -26,7 +26,7 @@ from bridle.core.tool import ToolSpec
 from bridle.kernel.host import Kernel
 from bridle.kernel.interpreter import find_python
 from bridle.kernel.pool import Pool
-from bridle.kernel.settings import KernelSettings, Place
+from bridle.kernel.settings import KernelEnvironment, KernelSettings
 from bridle.kernel.start import start_kernel
 from bridle.sandbox import LocalSandbox
 
@@ -62,7 +62,7 @@ class Bench:
     def __init__(self, home: Path) -> None:
         self.sandbox = LocalSandbox(home=str(home))
         self.settings = KernelSettings(environ=dict(os.environ))
-        self.place = Place(str(home / "work"))
+        self.place = KernelEnvironment(str(home / "work"))
         self.rooms = 0
         (home / "work").mkdir()
 
@@ -267,7 +267,7 @@ async def _warm(bench: Bench) -> Line:
     """Take a spare and have it answer."""
     spares: asyncio.Queue[None] = asyncio.Queue()
 
-    async def start(place: Place, *, warm: bool) -> Kernel:
+    async def start(place: KernelEnvironment, *, warm: bool) -> Kernel:
         assert place == bench.place
         kernel = await bench.kernel(warm=warm)
         if warm:

@@ -96,17 +96,17 @@ def vectors_of(kind: str, dims: int, count: int):  # type: ignore[no-untyped-def
     """Return rows of length 1 and questions near them."""
     import numpy as np
 
-    from bridle.memory.embedders.rows import unit_rows
+    from bridle.memory.embedders.normalize import normalize_rows
 
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((count, dims), np.float32)
     noise = rng.standard_normal((QUERIES, dims), np.float32)
     if kind == "random":
-        return unit_rows(rows), unit_rows(noise)
-    centres = unit_rows(rng.standard_normal((2_000, dims), np.float32))
+        return normalize_rows(rows), normalize_rows(noise)
+    centres = normalize_rows(rng.standard_normal((2_000, dims), np.float32))
     size = dims**-0.5
-    rows = unit_rows(centres[rng.integers(0, len(centres), count)] + 0.8 * size * rows)
-    return rows, unit_rows(rows[rng.integers(0, count, QUERIES)] + 0.5 * size * noise)
+    rows = normalize_rows(centres[rng.integers(0, len(centres), count)] + 0.8 * size * rows)
+    return rows, normalize_rows(rows[rng.integers(0, count, QUERIES)] + 0.5 * size * noise)
 
 
 def fill(place: Path, rows, text_of=lambda number: f"remark {number}"):  # type: ignore[no-untyped-def]
@@ -114,7 +114,7 @@ def fill(place: Path, rows, text_of=lambda number: f"remark {number}"):  # type:
     from bridle.memory.database import Database
     from bridle.memory.tables import add_vectors, project_at, use_embedder
     from bridle.memory.vectors import packed
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
 
     database = Database(place / "memory.db", SystemClock(), print)
 
@@ -135,7 +135,7 @@ def opened_ms(place: Path, project, question) -> float:  # type: ignore[no-untyp
     """Return how long a process waits for its first answer, without the time to import anything."""
     from bridle.memory.database import Database
     from bridle.memory.vectors import Vectors
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
 
     start = time.process_time()
     database, vectors = Database(place / "memory.db", SystemClock(), print), Vectors(place, 20_000)

@@ -72,10 +72,10 @@ async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[fl
     from bridle.core.agent import Agent
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
+    from bridle.sessions.agent_tree import ChildPolicy
     from bridle.sessions.engine import Engine
-    from bridle.sessions.family import ChildPolicy
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
     from bridle.stores.claims import FileClaims
     from bridle.stores.sqlite import SqliteStore
 

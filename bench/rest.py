@@ -112,11 +112,11 @@ async def run_alone(home: str, work: str) -> list[float]:
 
 async def run_served(home: str, work: str, pid: str) -> list[float]:
     """Return the CPU seconds of runs in the daemon, with those of this process that asks for them."""
-    from bridle.surfaces.daemon.place import Place
-    from bridle.surfaces.daemon.starting import reach
+    from bridle.surfaces.daemon.daemon_files import DaemonFiles
+    from bridle.surfaces.daemon.launcher import connect_if_running
 
-    place = Place(Path(home))
-    client = await reach(place)
+    place = DaemonFiles(Path(home))
+    client = await connect_if_running(place)
     assert client is not None
     [listening] = [one for one in (await client.status()).listening if one.startswith("http ")]
     await client.aclose()

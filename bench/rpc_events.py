@@ -104,14 +104,16 @@ class Script:
 
 async def write_bridle() -> None:
     """Tell the run to a client."""
-    from bridle.surfaces.folder import Folders
+    from bridle.surfaces.folder_info import Folders
     from bridle.surfaces.meerkat.contract import parse_contract
-    from bridle.surfaces.rpc import Connection, Desk
+    from bridle.surfaces.rpc import Connection, ServerContext
     from bridle.surfaces.rpc.lines import StreamSink
     from bridle.surfaces.rpc.stdio import open_writer
 
     api: Any = OneRun()
-    desk = Desk(api=api, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False)
+    desk = ServerContext(
+        api=api, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False
+    )
     await Connection(desk, Script(api), StreamSink(await open_writer(1))).serve()
 
 

@@ -14,8 +14,8 @@ from rows import Line, Row, figure, ours
 
 from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import Mode
-from bridle.core.ports import Keeper, ProcessSpec, ToolContext
-from bridle.revisions.files import FileRevisions
+from bridle.core.ports import FileTracker, ProcessSpec, ToolContext
+from bridle.revisions.file_revisions import FileRevisions
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import FileBlobs
 from bridle.tools.shell import Bash, ShellSettings, shell_tools
@@ -58,7 +58,7 @@ async def _measure() -> list[Line]:
     return [*starts, first, turns]
 
 
-async def _starts(home: Path, sandbox: LocalSandbox, keeper: Keeper) -> list[Line]:
+async def _starts(home: Path, sandbox: LocalSandbox, keeper: FileTracker) -> list[Line]:
     """Start `bash -c true` plainly, in bubblewrap alone, and under guard, with undo on."""
     (home / "work").mkdir()
     cwd = str(home / "work")

@@ -142,11 +142,11 @@ class Cluster:
     @asynccontextmanager
     async def client(self, gateway: Process) -> AsyncIterator["RemoteService"]:
         """Connect to a gateway."""
-        from bridle.surfaces.daemon.place import Place
-        from bridle.surfaces.daemon.starting import reach
+        from bridle.surfaces.daemon.daemon_files import DaemonFiles
+        from bridle.surfaces.daemon.launcher import connect_if_running
 
         gateway.check()
-        client = await reach(Place(gateway.home))
+        client = await connect_if_running(DaemonFiles(gateway.home))
         assert client is not None, (gateway.home / "log").read_text()[-4000:]
         try:
             yield client

@@ -73,10 +73,10 @@ async def watch_one(api: Any, session: str) -> tuple[list[float], list[float]]:
 
 async def watch_all(home: str, *sessions: str) -> None:
     """Watch many sessions from one process, and print all that was measured."""
-    from bridle.surfaces.daemon.place import Place
-    from bridle.surfaces.daemon.starting import reach
+    from bridle.surfaces.daemon.daemon_files import DaemonFiles
+    from bridle.surfaces.daemon.launcher import connect_if_running
 
-    api = await reach(Place(Path(home)))
+    api = await connect_if_running(DaemonFiles(Path(home)))
     assert api is not None
     found = await asyncio.gather(*(watch_one(api, session) for session in sessions))
     print(*(late for fragments, _ in found for late in fragments), flush=True)

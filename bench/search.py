@@ -17,7 +17,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Tool, ToolContext
 from bridle.tools.glob import Glob
 from bridle.tools.grep import Grep
-from bridle.tools.search import find_ripgrep
+from bridle.tools.ripgrep import find_ripgrep
 
 FOLDERS = 500
 FILES = 100

@@ -34,9 +34,9 @@ server.serve_forever()
 
 async def followed_run(url: str, collector: str) -> list[float]:
     """Return the CPU seconds of each run that is told to a collector, with what telling takes."""
-    from bridle.telemetry.opening import Plan, Telemetry
+    from bridle.telemetry.exporter import Telemetry, TelemetryOptions
 
-    plan = Plan("bench", traces=True, metrics=True, logs=True, endpoint=collector)
+    plan = TelemetryOptions("bench", traces=True, metrics=True, logs=True, endpoint=collector)
     return await bridle_run(url, Telemetry(plan))
 
 

@@ -57,7 +57,7 @@ async def opened(count: int) -> "AsyncIterator[tuple[tuple[Tool, ...], ToolConte
     from bridle.mcp.servers import McpServers
     from bridle.mcp.settings import FolderServers, ServerSettings
     from bridle.sandbox import LocalSandbox
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
 
     with tempfile.TemporaryDirectory() as home:
         env = {"PATH": "/usr/bin:/bin", "HOME": home}

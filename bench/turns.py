@@ -16,7 +16,7 @@ from rows import Line, Row, figure, ours
 if TYPE_CHECKING:
     from bridle.core.ports import Models
     from bridle.sessions.service import SessionService
-    from bridle.telemetry.opening import Telemetry
+    from bridle.telemetry.exporter import Telemetry
 
 TURNS = 50
 ROUNDS = 7  # in one process
@@ -79,12 +79,12 @@ class OneModel:
 
 def open_service(home: Path, url: str, telemetry: "Telemetry | None" = None) -> "SessionService":
     """Build an engine on the default store; `url` is a server's, or "scripted" for one in the process."""
-    from bridle.app.telemetry import watched
+    from bridle.app.telemetry import with_telemetry
     from bridle.core.agent import Agent
     from bridle.providers.scripted import ScriptedProvider
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
     from bridle.stores.claims import FileClaims
     from bridle.stores.sqlite import SqliteStore
 
@@ -96,7 +96,7 @@ def open_service(home: Path, url: str, telemetry: "Telemetry | None" = None) -> 
         models = OneModel(OpenAIProvider.at("bench", url, ""))
     return SessionService(
         Engine(
-            store=watched(SqliteStore(home / "bridle.db", SystemClock()), telemetry),
+            store=with_telemetry(SqliteStore(home / "bridle.db", SystemClock()), telemetry),
             observer=telemetry,
             claims=FileClaims(home / "claims"),
             models=models,

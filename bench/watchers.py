@@ -64,12 +64,12 @@ async def serve() -> None:
     from bridle.core.protocol import Prompt
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
     from bridle.stores.claims import FileClaims
     from bridle.stores.sqlite import SqliteStore
+    from bridle.surfaces.rest.event_stream import Streams
     from bridle.surfaces.rest.guard import Guard
     from bridle.surfaces.rest.server import serve_http
-    from bridle.surfaces.rest.stream import Streams
 
     with tempfile.TemporaryDirectory() as home:
         service = SessionService(

@@ -16,9 +16,9 @@ from typing import Any, get_args
 
 from bridle.core import errors
 from bridle.core.errors import FALLBACK_KINDS, RETRYABLE_KINDS, BridleError, ProviderErrorKind
-from bridle.surfaces.cli.outermost import EXIT_CODES, EXIT_FAILED
-from bridle.surfaces.problems import problem_of
-from bridle.surfaces.wire import EXIT_CODES as OUTCOME_CODES
+from bridle.surfaces.cli.entry_point import EXIT_CODES, EXIT_FAILED
+from bridle.surfaces.error_codes import classify_error
+from bridle.surfaces.output_format import EXIT_CODES as OUTCOME_CODES
 
 TEXTS = Path(__file__).with_name("errors.toml")
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
@@ -49,7 +49,7 @@ def _overview() -> Iterator[str]:
     yield "| error | exit code | HTTP | JSON-RPC | code |"
     yield "|---|---|---|---|---|"
     for kind in error_classes():
-        problem = problem_of(kind(""))
+        problem = classify_error(kind(""))
         name = f"[{kind.__name__}](#{kind.__name__.lower()})"
         yield f"| {name} | {exit_code(kind)} | {problem.http} | {problem.rpc} | `{problem.code}` |"
     yield ""

@@ -15,7 +15,7 @@ import pydantic
 import pytest
 
 from bridle.core.errors import UsageError
-from bridle.sessions.structured import Extraction
+from bridle.sessions.structured_output import Extraction
 from bridle.typed import schema_of, value_as
 
 

@@ -44,7 +44,7 @@ async def save(place: Path, said: Sequence[str]) -> None:
     """Have the first and the last run, and append what the others would record between them."""
     import bridle
     from bridle.providers import ScriptedProvider
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
     from bridle.stores.sqlite import SqliteStore
 
     async def have_run(prompt: str) -> Sequence[Any]:

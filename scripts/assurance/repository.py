@@ -47,7 +47,7 @@ INVENTED = frozenset(
 CANARY = "canary"
 """Is in secrets that are planted to be looked for."""
 INVENTED_IN = {
-    "a private key": ("tests/memory/test_hiding.py", "tests/scripts/test_repository.py"),
+    "a private key": ("tests/memory/test_secret_filter.py", "tests/scripts/test_repository.py"),
 }
 """Where the words alone are no secret."""
 MAX_LINE = 4_000

@@ -36,14 +36,14 @@ bridle.core.session_api Receipt
 bridle.core.skill Skill
 bridle.core.summary SessionSummary
 bridle.core.tool Access Subject ToolSpec
-bridle.surfaces.folder AgentRow ModelView RuleList
-bridle.surfaces.python.answering AnswerCallback Approval Approve
+bridle.surfaces.folder_info AgentRow ModelView RuleList
+bridle.surfaces.python.callbacks AnswerCallback Approval Approve
 bridle.surfaces.python.hooks Hook hook
-bridle.surfaces.python.opening Bridle open
+bridle.surfaces.python.runtime Bridle open
 bridle.surfaces.python.options RunKeywords
 bridle.surfaces.python.prompts media
 bridle.surfaces.python.results RunCancelled RunDenied RunError RunFailed RunLimited RunResult
-bridle.surfaces.python.scripts run
+bridle.surfaces.python.sync_run run
 bridle.surfaces.python.session Session
 bridle.surfaces.python.stream RunStream
 bridle.surfaces.python.tools FunctionTool tool

@@ -68,16 +68,14 @@ from bridle.core.summary import SessionSummary as SessionSummary
 from bridle.core.tool import Access as Access
 from bridle.core.tool import Subject as Subject
 from bridle.core.tool import ToolSpec as ToolSpec
-from bridle.surfaces.folder import AgentRow as AgentRow
-from bridle.surfaces.folder import ModelView as ModelView
-from bridle.surfaces.folder import RuleList as RuleList
-from bridle.surfaces.python.answering import AnswerCallback as AnswerCallback
-from bridle.surfaces.python.answering import Approval as Approval
-from bridle.surfaces.python.answering import Approve as Approve
+from bridle.surfaces.folder_info import AgentRow as AgentRow
+from bridle.surfaces.folder_info import ModelView as ModelView
+from bridle.surfaces.folder_info import RuleList as RuleList
+from bridle.surfaces.python.callbacks import AnswerCallback as AnswerCallback
+from bridle.surfaces.python.callbacks import Approval as Approval
+from bridle.surfaces.python.callbacks import Approve as Approve
 from bridle.surfaces.python.hooks import Hook as Hook
 from bridle.surfaces.python.hooks import hook as hook
-from bridle.surfaces.python.opening import Bridle as Bridle
-from bridle.surfaces.python.opening import open as open  # noqa: A004  called bridle.open
 from bridle.surfaces.python.options import RunKeywords as RunKeywords
 from bridle.surfaces.python.prompts import media as media
 from bridle.surfaces.python.results import RunCancelled as RunCancelled
@@ -86,9 +84,11 @@ from bridle.surfaces.python.results import RunError as RunError
 from bridle.surfaces.python.results import RunFailed as RunFailed
 from bridle.surfaces.python.results import RunLimited as RunLimited
 from bridle.surfaces.python.results import RunResult as RunResult
-from bridle.surfaces.python.scripts import run as run
+from bridle.surfaces.python.runtime import Bridle as Bridle
+from bridle.surfaces.python.runtime import open as open  # noqa: A004  called bridle.open
 from bridle.surfaces.python.session import Session as Session
 from bridle.surfaces.python.stream import RunStream as RunStream
+from bridle.surfaces.python.sync_run import run as run
 from bridle.surfaces.python.tools import FunctionTool as FunctionTool
 from bridle.surfaces.python.tools import tool as tool
 from bridle.surfaces.usage import AllStats as AllStats

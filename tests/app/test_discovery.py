@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from bridle.app.discovery import FIRST_MODELS, Choice, Found, look_around
+from bridle.app.discovery import FIRST_MODELS, Choice, Discovered, discover
 from bridle.config.keys import DEFAULTS
 from bridle.config.settings import Settings, load_settings
 from bridle.providers import Reply, Script
 from bridle.providers.embedded import DEFAULT_WEIGHTS
-from bridle.providers.known import known_models
+from bridle.providers.model_data import known_models
 from bridle.providers.model_files import ModelFile
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.llama.test_gguf import LLAMA, gguf
@@ -35,9 +35,9 @@ def settings(folder: Path, urls: dict[str, str] | None = None, **environ: str) -
 async def test_an_empty_machine_has_the_built_in_model(tmp_path: Path):
     environ = {"HOME": str(tmp_path)}
 
-    found = await look_around(settings(tmp_path), environ)
+    found = await discover(settings(tmp_path), environ)
 
-    assert found == Found((BUILT_IN,), (), {}, frozenset(), (), has_ollama_models=False, programs={})
+    assert found == Discovered((BUILT_IN,), (), {}, frozenset(), (), has_ollama_models=False, programs={})
 
 
 async def test_weights_that_are_here_need_nothing(tmp_path: Path):
@@ -47,7 +47,7 @@ async def test_weights_that_are_here_need_nothing(tmp_path: Path):
         file.write(b"GGUF")
         file.truncate(DEFAULT_WEIGHTS.size_bytes)
 
-    found = await look_around(here, {"HOME": str(tmp_path)})
+    found = await discover(here, {"HOME": str(tmp_path)})
 
     assert found.choices == (Choice("embedded/smollm2-135m", "built in: very small, it cannot code"),)
 
@@ -55,7 +55,7 @@ async def test_weights_that_are_here_need_nothing(tmp_path: Path):
 async def test_keys_are_known_by_their_names_only(tmp_path: Path):
     environ = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-very-secret", "ANTHROPIC_API_KEY": "sk-too"}
 
-    found = await look_around(settings(tmp_path, **environ), environ)
+    found = await discover(settings(tmp_path, **environ), environ)
 
     assert found.keys == ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
     assert found.choices == (
@@ -79,7 +79,7 @@ def test_the_first_model_of_each_vendor_is_known_and_calls_tools(provider: str):
 async def test_a_server_that_two_providers_name_counts_once(tmp_path: Path):
     async with ScriptedServer(Script((Reply("hello"),))) as server:
         urls = {"local": f"{server.url}/v1", "llama": server.url}
-        found = await look_around(settings(tmp_path, urls), {"HOME": str(tmp_path)})
+        found = await discover(settings(tmp_path, urls), {"HOME": str(tmp_path)})
 
     assert found.servers == {"llama": ["scripted"]}
     assert found.places == frozenset({server.url.removeprefix("http://")})
@@ -91,7 +91,7 @@ async def test_the_models_of_a_server_that_code_come_first(tmp_path: Path):
     body = json.dumps({"data": [{"id": name} for name in names]})
     head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     async with answering((head + body).encode()) as raw:
-        found = await look_around(settings(tmp_path, {"ollama": raw.url}), {"HOME": str(tmp_path)})
+        found = await discover(settings(tmp_path, {"ollama": raw.url}), {"HOME": str(tmp_path)})
 
     assert found.servers == {"ollama": names}
     assert [choice.ref for choice in found.choices] == [
@@ -116,7 +116,7 @@ async def test_model_files_are_offered_as_one_would_type_them(tmp_path: Path):
             assert path == huge
             path.unlink()
 
-    found = await look_around(here, {"HOME": str(tmp_path)})
+    found = await discover(here, {"HOME": str(tmp_path)})
 
     assert ModelFile(own, 1_000_000_000, 8192) in found.files
     assert found.choices[:-1] == (

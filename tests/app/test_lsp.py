@@ -7,7 +7,7 @@ from bridle.app import open_sandbox
 from bridle.app.lsp import folder_languages, language_faults, language_servers, open_languages
 from bridle.app.tools import command_environment
 from bridle.config.settings import Settings, load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.server_views import ServerView
 from bridle.lsp.catalogue import KNOWN
 from bridle.lsp.settings import FolderLanguages, LanguageServer

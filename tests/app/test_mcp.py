@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bridle.app import open_sandbox
-from bridle.app.mcp import folder_servers, open_tool_servers, server_settings, try_server
+from bridle.app.mcp import check_server, folder_servers, open_tool_servers, server_settings
 from bridle.app.secrets import server_secrets
 from bridle.app.tools import command_environment
 from bridle.config.settings import Settings, load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.ids import SessionId
 from bridle.core.server_views import ServerView
 from bridle.mcp.settings import FolderServers, OAuth, ServerSettings
@@ -154,7 +154,7 @@ def test_a_server_is_tried_alone(environ: dict[str, str], project: Path):
     settings = settings_of(environ, project, f'[mcp.servers.time]\ncommand = "{TIME_SERVER}"\n')
     chosen = server_settings(settings.servers_found[0], settings, environ)
 
-    trial = asyncio.run(try_server(chosen, settings, open_sandbox(settings)))
+    trial = asyncio.run(check_server(chosen, settings, open_sandbox(settings)))
 
     view = trial.view
     assert (view.name, view.state, view.tools) == ("time", "ready", 2)
@@ -169,7 +169,7 @@ def test_a_server_that_falls_says_its_last_words(environ: dict[str, str], projec
     )
     chosen = server_settings(settings.servers_found[0], settings, environ)
 
-    trial = asyncio.run(try_server(chosen, settings, open_sandbox(settings)))
+    trial = asyncio.run(check_server(chosen, settings, open_sandbox(settings)))
 
     assert trial.view.state == "failed"
     assert "no luck" in trial.view.detail

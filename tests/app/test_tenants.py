@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import bridle.sandbox
-from bridle.app.scale import missing_walls
+from bridle.app.cluster import why_not_isolated
 from bridle.app.tools import command_environment, open_sandbox
 from bridle.config.settings import Settings, load_settings
 
@@ -35,10 +35,10 @@ async def test_a_worker_knows_when_nothing_holds_programs_apart(
     fake = SimpleNamespace(status=SimpleNamespace(**found))
     monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda **more: fake)
 
-    assert await missing_walls(off) == "sandbox.mode is off"
-    assert await missing_walls(on) == "there is none: no bwrap here"
+    assert await why_not_isolated(off) == "sandbox.mode is off"
+    assert await why_not_isolated(on) == "there is none: no bwrap here"
     fake.status.kind = "landlock"
-    assert await missing_walls(on) == ""
+    assert await why_not_isolated(on) == ""
 
 
 def test_programs_do_not_see_where_the_database_is(tmp_path: Path):

@@ -30,7 +30,7 @@ from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.ports import SessionTool, Tool, ToolContext
 from bridle.core.protocol import FilesSeen
 from bridle.core.tool import ToolSpec
-from bridle.sessions.dispatch import Checked, Dispatcher
+from bridle.sessions.dispatch import CheckedCall, Dispatcher
 from bridle.tools.secrets import Masker, find_secrets
 from bridle.tools.toolbox import Toolbox
 from tests.patience import PATIENCE_S
@@ -170,7 +170,7 @@ class Stage:
 
     def check(
         self, tool: str, args: dict[str, Any], rules: Sequence[Rule] = (), mode: Mode = "ask"
-    ) -> Checked:
+    ) -> CheckedCall:
         """Return what is decided about a call."""
         context = replace(self._context, rules=tuple(rules), mode=mode)
         return self._dispatcher.check(ToolCall(CallId("c1"), tool, args), context)
@@ -224,7 +224,7 @@ class Stage:
         await self.sandbox.end_session(SESSION)
 
     async def _perform(
-        self, checked: Checked, rules: Sequence[Rule], mode: Mode, knows: Mapping[str, str]
+        self, checked: CheckedCall, rules: Sequence[Rule], mode: Mode, knows: Mapping[str, str]
     ) -> Seen:
         self._emitted.clear()
         self.heard.clear()

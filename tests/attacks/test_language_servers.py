@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.interpreter import find_interpreter
 from tests.attacks.stage import OUTSIDE, leaks
 from tests.attacks.test_projects import Clone
 from tests.shebang import shebang
@@ -80,7 +80,9 @@ def clone(world: Path, tmp_path: Path) -> Clone:
     made.write("target/kept", "")
     read = [str(world / "home/notes.txt"), str(made.canary), "/etc/shadow"]
     written = [*read, "src/main.rs", "target/RAN", "target/kept", ".git/hooks/pre-commit", ".git/config"]
-    made.write("tc/bin/rust-analyzer", shebang(interpreter()) + ANALYZER.format(read=read, written=written))
+    made.write(
+        "tc/bin/rust-analyzer", shebang(find_interpreter()) + ANALYZER.format(read=read, written=written)
+    )
     for program in (proxy, made.project / "tc/bin/rust-analyzer"):
         program.chmod(0o755)
     made.bridle.env["PATH"] = f"{proxy.parent}{os.pathsep}{made.bridle.env['PATH']}"

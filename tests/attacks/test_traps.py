@@ -15,7 +15,7 @@ from textwrap import dedent
 import pytest
 
 from bridle.core.traps import trap_in
-from bridle.sandbox.survey import SLACK_NS
+from bridle.sandbox.trap_scanner import SLACK_NS
 from tests.attacks.stage import Stage, make_repository, run_bare
 
 EVIL = "[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch {world}/pwned; false\\n"

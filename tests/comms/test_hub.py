@@ -10,7 +10,7 @@ import pytest
 from bridle.comms import cbor
 from bridle.comms.address import TcpAddress, UnixAddress, parse_address
 from bridle.comms.envelope import Ack, Kind, Message, Request, Response, seal, unseal
-from bridle.comms.hub import Comms, Listening, PeerView
+from bridle.comms.hub import Comms, Listener, PeerView
 from bridle.comms.identity import Identity
 from bridle.comms.inbox import MAX_WAITING
 from bridle.comms.registry import Registry
@@ -36,7 +36,7 @@ def other(tmp_path: Path, request: pytest.FixtureRequest) -> Comms:
     return make_comms(tmp_path / "other", name="other", tcp="127.0.0.1:0" if request.param == "tcp" else "")
 
 
-def real(listening: Listening) -> UnixAddress | TcpAddress:
+def real(listening: Listener) -> UnixAddress | TcpAddress:
     """Return where a listener is."""
     address = parse_address(listening.address)
     assert isinstance(address, UnixAddress | TcpAddress)
@@ -125,7 +125,7 @@ async def test_a_host_is_dismissed_and_somebody_else_reads_it(one: Comms, other:
 # ---------------------------------------------------------------------------- what does not
 
 
-async def refused(listening: Listening, envelope: bytes) -> bool:
+async def refused(listening: Listener, envelope: bytes) -> bool:
     """Tell whether an envelope is not answered, and leads to nothing."""
     before = len(listening.inbox)
     with pytest.raises(PeerOffline, match="did not take it"):

@@ -1,12 +1,12 @@
 import asyncio
 
 from bridle.comms.envelope import Message, Request
-from bridle.comms.inbox import MAX_WAITING, MAX_WAITING_BYTES, Inbox, Incoming
+from bridle.comms.inbox import MAX_WAITING, MAX_WAITING_BYTES, Inbox, ReceivedMessage
 from bridle.comms.texts import MAX_TEXT_CHARS
 
 
-def said(peer: str, body: str, size_bytes: int = 0) -> Incoming:
-    return Incoming(peer, "id", Message(body), size_bytes)
+def said(peer: str, body: str, size_bytes: int = 0) -> ReceivedMessage:
+    return ReceivedMessage(peer, "id", Message(body), size_bytes)
 
 
 async def test_what_one_peer_sent_in_a_row_is_taken_together():
@@ -46,7 +46,7 @@ async def test_a_dismissal_is_taken_alone():
     taken = [await inbox.take() for _ in range(3)]
 
     assert [[item.dismisses for item in items] for items in taken] == [[False], [True], [False]]
-    assert not Incoming("a", "id", Request("DISMISS")).dismisses
+    assert not ReceivedMessage("a", "id", Request("DISMISS")).dismisses
 
 
 def test_there_is_room_for_so_many_and_no_more():

@@ -11,7 +11,7 @@ from bridle.comms.trust import Peer
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.permission import judge, parse_rule
-from bridle.core.ports import OccasionalTool, Tool, ToolContext, ToolOutput
+from bridle.core.ports import ConditionalTool, Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject
 from bridle.tools.arguments import validate_arguments
 from tests.comms.conftest import Delivered, make_comms
@@ -156,7 +156,7 @@ def test_they_are_of_use_only_when_there_is_somebody(tools: dict[str, Tool], com
     def useful() -> set[bool]:
         found = set()
         for tool in tools.values():
-            assert isinstance(tool, OccasionalTool)
+            assert isinstance(tool, ConditionalTool)
             found.add(tool.is_useful("/"))
         return found
 

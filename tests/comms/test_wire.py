@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bridle.comms.address import TcpAddress, UnixAddress
 from bridle.comms.envelope import MAX_ENVELOPE_BYTES
-from bridle.comms.listening import listening
+from bridle.comms.listener import open_listener
 from bridle.comms.wire import MAX_CONNECTIONS, BadFrame, PeerOffline, exchange, frame, read_frame
 from tests.patience import PATIENCE_S
 
@@ -88,7 +88,7 @@ async def test_an_envelope_is_answered_on_its_connection(tmp_path: Path, kind: s
     }[kind]
     largest = b"x" * MAX_ENVELOPE_BYTES
 
-    async with listening(address, lambda data: asyncio.sleep(0, result=data[:10])) as real:
+    async with open_listener(address, lambda data: asyncio.sleep(0, result=data[:10])) as real:
         answer = await exchange(real, largest, wants_answer=True)
         nothing = await exchange(real, b"no answer wanted", wants_answer=False)
 
@@ -132,7 +132,7 @@ async def test_a_cancelled_sender_leaves_no_connection():
 
 
 async def test_a_slow_sender_is_cut_off():
-    async with listening(TcpAddress("127.0.0.1", 0), echo, receive_s=0.1) as address:
+    async with open_listener(TcpAddress("127.0.0.1", 0), echo, receive_s=0.1) as address:
         assert isinstance(address, TcpAddress)
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(b"\0\0\0\x0a")  # ten bytes, which never come
@@ -142,7 +142,7 @@ async def test_a_slow_sender_is_cut_off():
 
 
 async def test_too_many_connections_push_out_the_oldest():
-    async with listening(TcpAddress("127.0.0.1", 0), echo, receive_s=600) as address:
+    async with open_listener(TcpAddress("127.0.0.1", 0), echo, receive_s=600) as address:
         assert isinstance(address, TcpAddress)
         idle = [await asyncio.open_connection(address.host, address.port) for _ in range(MAX_CONNECTIONS + 5)]
 
@@ -163,7 +163,7 @@ async def test_only_one_envelope_is_taken_from_a_connection():
         taken.append(data)
         return b"ack"
 
-    async with listening(TcpAddress("127.0.0.1", 0), take) as address:
+    async with open_listener(TcpAddress("127.0.0.1", 0), take) as address:
         assert isinstance(address, TcpAddress)
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(frame(b"one") + frame(b"two"))

@@ -12,7 +12,7 @@ from bridle.config.agent_list import (
     show_agent,
 )
 from bridle.config.agents import DEFAULT_PROMPT_FILE, LIBRARY, list_agents, load_agent
-from bridle.config.edit import Shown
+from bridle.config.edit import SettingRow
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
 
@@ -127,15 +127,15 @@ def test_every_value_has_its_source(home: Path, project: Path):
     user, own = f"user {home}/config.toml", f"user {home}/agents/a/config.toml"
 
     assert show_agent("a", here) == [
-        Shown("name", '"A"', own),
-        Shown("model", '"openai/m"', user),
-        Shown("mode", '"plan"', f"project {project}/.bridle/agents/a/config.toml"),
-        Shown("tools", '["grep"]', own),
-        Shown("limits.max_duration", '"5m"', own),
-        Shown("limits.max_cost", "2.0", user),
-        Shown("limits.max_turns", "100", "default"),
-        Shown("sampling.top_k", "3", own),
-        Shown("tool_role", "false", own),
+        SettingRow("name", '"A"', own),
+        SettingRow("model", '"openai/m"', user),
+        SettingRow("mode", '"plan"', f"project {project}/.bridle/agents/a/config.toml"),
+        SettingRow("tools", '["grep"]', own),
+        SettingRow("limits.max_duration", '"5m"', own),
+        SettingRow("limits.max_cost", "2.0", user),
+        SettingRow("limits.max_turns", "100", "default"),
+        SettingRow("sampling.top_k", "3", own),
+        SettingRow("tool_role", "false", own),
     ]
 
 
@@ -143,7 +143,7 @@ def test_what_is_built_in_is_called_so(home: Path):
     rows = {row.key: (row.value, row.source) for row in show_agent("planner", settings(home, home.parent))}
 
     assert (rows["mode"], rows["model"][1]) == (('"plan"', "built in"), "default")
-    assert show_agent("default", settings(home, home.parent))[2] == Shown("tools", '"all"', "default")
+    assert show_agent("default", settings(home, home.parent))[2] == SettingRow("tools", '"all"', "default")
 
 
 # ---------------------------------------------------------------------------- what is wrong

@@ -6,7 +6,7 @@ import pytest
 from bridle.config.agents import DEFAULT_PROMPT_FILE, LoadedAgent, list_agents, load_agent
 from bridle.config.keys import DEFAULT_MODEL
 from bridle.config.settings import Settings, load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
 from bridle.core.context import estimate_tokens

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.config.document import parse_toml
 from bridle.config.edit_tables import add_table, remove_table
+from bridle.config.toml_document import parse_toml
 from bridle.core.errors import ConfigError
 
 A = ("mcp", "servers", "a")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.config.document import parse_toml
 from bridle.config.edit_tree import change_file, edit_text, merge_patch
+from bridle.config.toml_document import parse_toml
 from bridle.core.errors import ConfigError
 
 TEXT = """\

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from bridle.app import hooks_in, open_sandbox
-from bridle.config.document import parse_toml
 from bridle.config.edit import get_value, show
-from bridle.config.hooks import FoundHook, program_files, shown_entry
+from bridle.config.hooks import FoundHook, find_hook_programs, redact_entry
 from bridle.config.settings import Settings, load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.toml_document import parse_toml
+from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.errors import ConfigError
 from bridle.core.hook import CommandRuntime, HookEntry, HookOverride, HttpRuntime, InProcessRuntime
 
@@ -312,7 +312,7 @@ def test_a_program_outside_of_the_project_is_not_part_of_its_trust(home: Path, p
     "text", ["hooks = 5", "hooks.entries = 5", "hooks.entries = [5]", "[[hooks.entries]]\nruntime = 5", ""]
 )
 def test_files_are_found_in_a_text_that_nobody_has_judged(text: str):
-    assert list(program_files(parse_toml(text, ""))) == []
+    assert list(find_hook_programs(parse_toml(text, ""))) == []
 
 
 # ---------------------------------------------------------------------------- showing
@@ -329,7 +329,7 @@ def test_what_may_be_a_secret_is_not_shown(home: Path, project: Path):
     assert row.source == f"user {file}"
     runtime = '{ type = "http", url = "http://x", method = "POST", headers = { Auth = "(hidden)" } }'
     assert row.value == f"[{{ runtime = {runtime} }}]"
-    assert shown_entry(HookEntry(CommandRuntime("ls", env={"KEY": "hush"})))["runtime"]["env"] == {
+    assert redact_entry(HookEntry(CommandRuntime("ls", env={"KEY": "hush"})))["runtime"]["env"] == {
         "KEY": "(hidden)"
     }
 

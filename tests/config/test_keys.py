@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from bridle.config.agents import AgentFile
-from bridle.config.document import key_text, literal, parse_toml
 from bridle.config.duration import Delay, Duration
 from bridle.config.edit import get_value
 from bridle.config.keys import (
@@ -22,8 +21,9 @@ from bridle.config.keys import (
     ToolSettings,
 )
 from bridle.config.rules import AllowText, DenyText
-from bridle.config.schema import build, known_keys, problems
 from bridle.config.settings import load_settings
+from bridle.config.toml_document import key_text, literal, parse_toml
+from bridle.config.validation import build, known_keys, problems
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.model import Price

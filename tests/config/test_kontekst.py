@@ -15,12 +15,12 @@ from bridle.config.kontekst import (
     DEFAULT_AGENT_FILES,
     TOOLS,
     KontekstConfig,
-    agent_tree,
+    convert_agent,
     kontekst_layer,
     make_home,
     read_kontekst,
 )
-from bridle.config.rule_list import placed_rules
+from bridle.config.rule_list import list_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.config.skills import load_skills
 from bridle.core.budget import Limits
@@ -325,7 +325,7 @@ def test_a_default_agent_that_is_there_is_left_alone(user: Path):
     ],
 )
 def test_an_agent_in_words_of_ours(tree: dict[str, Any], adapted: dict[str, Any]):
-    assert agent_tree(tree, AgentFile) == {"tool_role": False, "tools": list(TOOLS)} | adapted
+    assert convert_agent(tree, AgentFile) == {"tool_role": False, "tools": list(TOOLS)} | adapted
 
 
 def test_agents_and_skills_are_those_of_the_installation(user: Path):
@@ -340,7 +340,7 @@ def test_agents_and_skills_are_those_of_the_installation(user: Path):
 
     assert {"coder", "default"} < set(list_agents(settings))
     assert load_agent("coder", settings).agent.model == "llama/q"
-    assert [rule.rule for rule in placed_rules(settings, "coder")] == ["bash"]
+    assert [rule.rule for rule in list_rules(settings, "coder")] == ["bash"]
     assert [(skill.name, skill.file) for skill in load_skills(settings).skills] == [
         ("review", str(data / "skills/review/SKILL.md")),
         ("short", str(data / "skills/short.md")),

@@ -12,15 +12,15 @@ from bridle.config.edit import show
 from bridle.config.mcp import (
     FoundServer,
     entry_fault,
+    find_server_programs,
+    redact_server,
+    redact_url,
     resolve,
-    server_programs,
-    shown_server,
-    shown_url,
     url_problem,
 )
 from bridle.config.server_keys import McpServerSettings, OAuthSettings
 from bridle.config.settings import Settings, load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.errors import ConfigError
 
 
@@ -283,10 +283,10 @@ def test_programs_in_a_project_are_named():
         "k": {"command": "python", "args": ["${SCRIPT:-serve.py}"]},
     }
 
-    assert list(server_programs({"mcp": {"servers": {**servers, **rest, **more}}})) == [
+    assert list(find_server_programs({"mcp": {"servers": {**servers, **rest, **more}}})) == [
         *("./x", "bin/y", "./run", "dist/main.js", "web/dist/main.js", "serve.py")
     ]
-    assert list(server_programs({"mcp": {"servers": 1}})) == list(server_programs({"mcp": 2})) == []
+    assert list(find_server_programs({"mcp": {"servers": 1}})) == list(find_server_programs({"mcp": 2})) == []
 
 
 # ---------------------------------------------------------------------------- variables
@@ -460,11 +460,11 @@ def test_what_may_be_a_secret_is_hidden():
 
     headers = {"Authorization": "Bearer ${T}", "X": "(hidden)", "Y": "(hidden)", "Z": "(hidden)"}
     rest = {"url": "https://h/x?(hidden)", "headers": headers, "timeout": "1m", "oauth": {"scopes": ["r"]}}
-    assert shown_server(server) == {
+    assert redact_server(server) == {
         "env": {"MODE": "(hidden)", "TOKEN": "(hidden)", "V": "${V}"},
         **rest,
     }
-    assert shown_server(server, for_trust=True) == {
+    assert redact_server(server, for_trust=True) == {
         "env": {"MODE": "fast", "TOKEN": "(hidden)", "V": "${V}"},
         **rest,
     }
@@ -480,7 +480,7 @@ def test_what_may_be_a_secret_is_hidden():
     ],
 )
 def test_an_address_is_shown_without_secrets(url: str, shown: str):
-    assert shown_url(url) == shown
+    assert redact_url(url) == shown
 
 
 def test_the_settings_show_no_secret_of_a_server(home: Path):

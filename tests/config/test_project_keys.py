@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from bridle.config.agents import AgentFile, load_agent
-from bridle.config.document import literal
 from bridle.config.keys import ConfigFile
 from bridle.config.project_keys import AGENT_KEYS, OWN_KEYS, PROJECT_KEYS, STRICTNESS
-from bridle.config.schema import build, kind_at, known_keys, problems
 from bridle.config.settings import Settings, load_settings
+from bridle.config.toml_document import literal
+from bridle.config.validation import build, kind_at, known_keys, problems
 from bridle.core.agent import Agent
 
 NAMES = {

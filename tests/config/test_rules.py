@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from bridle.config.agents import load_agent
-from bridle.config.rules import in_project, local_rules
+from bridle.config.rules import anchor_rules, resolve_rules
 from bridle.config.settings import load_settings
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Rule
@@ -113,7 +113,7 @@ def test_rules_are_seen_from_the_working_directory():
         Rule("allow", "edit_file", "/w/src/**"),
     ]
 
-    assert local_rules(rules, Path("/home/ann"), Path("/w")) == (
+    assert resolve_rules(rules, Path("/home/ann"), Path("/w")) == (
         Rule("deny", "read_file", "/home/ann/.ssh/**"),
         Rule("deny", "read_file", "/home/ann"),
         Rule("deny", "bash", "~/bin/x:*"),
@@ -125,7 +125,7 @@ def test_rules_are_seen_from_the_working_directory():
 
 def test_without_a_home_nothing_lies_below_it():
     with pytest.raises(ConfigError) as caught:
-        local_rules([Rule("deny", "read_file", "~/x")], None, Path("/w"))
+        resolve_rules([Rule("deny", "read_file", "~/x")], None, Path("/w"))
 
     assert str(caught.value) == 'rule "read_file(~/x)": there is no home folder (hint: set HOME)'
 
@@ -145,9 +145,9 @@ def test_without_a_home_nothing_lies_below_it():
 def test_a_project_speaks_of_its_own_paths(rules: dict[str, Any], moved: dict[str, Any]):
     tree = {"model": "a/b", "rules": rules}
 
-    assert in_project(tree, Path("/p"), Path("/p/sub")) == {"model": "a/b", "rules": moved}
-    assert in_project(tree, Path("/p"), Path("/p")) == tree
-    assert in_project({}, Path("/p"), Path("/p/sub")) == {}
+    assert anchor_rules(tree, Path("/p"), Path("/p/sub")) == {"model": "a/b", "rules": moved}
+    assert anchor_rules(tree, Path("/p"), Path("/p")) == tree
+    assert anchor_rules({}, Path("/p"), Path("/p/sub")) == {}
 
 
 def test_a_projects_rule_holds_in_all_of_its_folders(home: Path):

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bridle.config.document import KeyPath
 from bridle.config.duration import Duration
 from bridle.config.keys import (
     DEFAULTS,
@@ -16,9 +15,10 @@ from bridle.config.keys import (
     ProviderSettings,
 )
 from bridle.config.layers import Source
-from bridle.config.schema import build
 from bridle.config.settings import Secret, Settings, find_home, load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.toml_document import KeyPath
+from bridle.config.trust_record import fingerprint, set_trust
+from bridle.config.validation import build
 from bridle.core.errors import ConfigError
 
 NOTE = "this project is not trusted: left out {} (hint: bridle trust shows and allows them)"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bridle.config.settings import Settings, load_settings
-from bridle.config.skills import MAX_ENTRIES, MAX_SKILL_BYTES, MAX_SKILLS, load_skills, opening_rules
+from bridle.config.skills import MAX_ENTRIES, MAX_SKILL_BYTES, MAX_SKILLS, allow_skill_folders, load_skills
 from bridle.core.permission import Rule
 
 
@@ -193,7 +193,7 @@ def test_what_comes_with_a_skill_outside_of_the_directory_can_be_read(home: Path
     (home / "skills/flat.md").write_text("x")
     here = settings(home, project)
 
-    assert opening_rules(load_skills(here).skills, here) == (
+    assert allow_skill_folders(load_skills(here).skills, here) == (
         Rule("allow", "read_file", f"{project.parent}/.claude/skills/above/**"),
         Rule("allow", "read_file", f"{home}/skills/own/**"),
     )
@@ -212,4 +212,6 @@ def test_a_linked_folder_is_opened_where_it_really_is_and_never_a_whole_home(hom
     skills = load_skills(here).skills
 
     assert [skill.name for skill in skills] == ["far", "home", "odd"]
-    assert opening_rules(skills, here) == (Rule("allow", "read_file", f"{home.parent}/dotfiles/far/**"),)
+    assert allow_skill_folders(skills, here) == (
+        Rule("allow", "read_file", f"{home.parent}/dotfiles/far/**"),
+    )

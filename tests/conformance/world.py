@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from bridle.app import open_service
 from bridle.config.settings import load_settings
-from bridle.config.trusted import fingerprint, set_trust
+from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message

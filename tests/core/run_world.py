@@ -55,7 +55,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.core.recovery import close_calls, end_of, failed, plan_resume
+from bridle.core.recovery import close_calls, make_failed_call, make_run_end, plan_resume
 from bridle.core.retry import RetryPolicy
 from bridle.core.session import RunState, Session, fold
 from tests.core.run_copies import copied_loop, copied_session, loop_key
@@ -199,7 +199,7 @@ class World:
 
     def refuse(self, call: CallId) -> list[Input]:
         """Record that a call does not run."""
-        result = failed(call, "t", "no").result
+        result = make_failed_call(call, "t", "no").result
         self.stage(ToolFinished(result, denied=True, parent=parent_of(call)))
         return [Returned(result)]
 
@@ -209,7 +209,7 @@ class World:
         self.stage(*close_calls(self.run, begun="cut off", not_begun="not run"))
         if self.run.replied is not None and not self.run.turn_ended:
             self.stage(TurnEnded(RUN, self.run.turn, Usage(), ContextUsage()))
-        self.stage(end_of(self.run, ending.outcome, "", ending.reason, ending.error))
+        self.stage(make_run_end(self.run, ending.outcome, "", ending.reason, ending.error))
         self.ends += 1
         self.todo = frozenset()
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from bridle.core.budget import WARN_AT, Budget, BudgetKind, Level, Limits, Share, Spend, most_spent
+from bridle.core.budget import WARN_AT, Budget, BudgetKind, Level, Limits, Share, Spend, max_spend
 from bridle.core.errors import UsageError
 from bridle.core.messages import Usage
 from bridle.core.model import Price, cost_of
@@ -340,14 +340,14 @@ def test_a_long_request_is_paid_at_the_price_of_long_ones():
 
 @pytest.mark.parametrize("price", [None, Price(0.0, 0.0), PRICE])
 def test_a_cost_limit_of_zero_lets_no_request_through(price: Price | None):
-    assert Budget(Limits(cost=0.0), 0.0).reserve(most_spent(0, 1, price)) == Level("cost", 0.0, 0.0)
+    assert Budget(Limits(cost=0.0), 0.0).reserve(max_spend(0, 1, price)) == Level("cost", 0.0, 0.0)
 
 
 def test_a_free_answer_may_follow_when_the_request_took_the_last_cent():
     budget = Budget(Limits(cost=0.01), 0.0)
 
     assert budget.affordable_output(10_000, Price(1.0, 0.0), 7) == 7
-    assert budget.reserve(most_spent(10_000, 7, Price(1.0, 0.0))) is None
+    assert budget.reserve(max_spend(10_000, 7, Price(1.0, 0.0))) is None
 
 
 @given(
@@ -365,9 +365,9 @@ def test_what_is_affordable_can_be_reserved_and_one_token_more_cannot(
     fits = budget.affordable_output(input_tokens, price, most)
 
     if fits != most:
-        assert budget.reserve(most_spent(input_tokens, (fits or 0) + 1, price)) is not None
+        assert budget.reserve(max_spend(input_tokens, (fits or 0) + 1, price)) is not None
     if fits is not None:
-        reserved = most_spent(input_tokens, fits, price)
+        reserved = max_spend(input_tokens, fits, price)
         assert budget.reserve(reserved) is None
         cached = min(cached, input_tokens)
         cost = cost_of(Usage(input_tokens - cached, fits, 0, cached), price)

@@ -5,7 +5,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bridle.core.carried import Carried
 from bridle.core.compaction import (
     HEADING,
     RECALL,
@@ -22,6 +21,7 @@ from bridle.core.compaction import (
 from bridle.core.context import ContextUsage, Counted, Window, estimate_message, estimate_tokens, fit
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.kept_context import VerbatimText
 from bridle.core.messages import Media, Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
     Compacted,
@@ -438,13 +438,13 @@ def test_pins_survive_a_hundred_compactions_byte_for_byte(pins: list[str], data:
 
 
 def test_the_message_tells_what_it_is_then_the_summary_then_what_is_carried_and_what_is_missing():
-    carried = Carried("Pinned: x", left_out=("the prompt", "2 of 3 files known"))
+    carried = VerbatimText("Pinned: x", left_out=("the prompt", "2 of 3 files known"))
 
     assert compose("Done: a.", carried, can_recall=True) == user_message(
         f"{HEADING}{RECALL}\n\nDone: a.\n\nPinned: x\n\n"
         "Left out for lack of room: the prompt; 2 of 3 files known"
     )
-    assert compose("Done: a.", Carried(), can_recall=False) == user_message(f"{HEADING}\n\nDone: a.")
+    assert compose("Done: a.", VerbatimText(), can_recall=False) == user_message(f"{HEADING}\n\nDone: a.")
 
 
 def test_pins_have_bounds():

@@ -22,18 +22,18 @@ from bridle.core.hook import (
     HookPoint,
     HttpRuntime,
     InProcessRuntime,
-    ModelReplySeen,
+    ModelReplyView,
     ModelRequestPatch,
-    ModelRequestSeen,
+    ModelRequestView,
     Patch,
     RunResultPatch,
     ToolArgsPatch,
-    ToolCallSeen,
+    ToolCallView,
     ToolResultPatch,
-    ToolResultSeen,
-    combine,
-    entry_problem,
-    rewritten,
+    ToolResultView,
+    apply_patches,
+    combine_answers,
+    find_entry_problem,
 )
 from bridle.core.ids import CallId, SessionId
 from tests.core.values import values_of
@@ -77,26 +77,26 @@ def test_who_may_refuse_fails_closed_and_who_only_looks_fails_open():
 
 
 def test_no_hooks_have_no_opinion():
-    assert combine("run_started", []) == HookOutcome()
+    assert combine_answers("run_started", []) == HookOutcome()
 
 
 def test_an_empty_answer_has_no_opinion():
-    assert combine("run_started", [HookAnswer("a", "guardrail")]) == HookOutcome()
+    assert combine_answers("run_started", [HookAnswer("a", "guardrail")]) == HookOutcome()
 
 
 def test_allow_is_no_objection():
-    assert combine("run_started", [HookAnswer("a", "guardrail", Allow())]) == HookOutcome()
+    assert combine_answers("run_started", [HookAnswer("a", "guardrail", Allow())]) == HookOutcome()
 
 
 @pytest.mark.parametrize("capability", ["guardrail", "rewrite"])
 def test_a_deny_names_its_hook_whatever_the_answer_says(capability: Capability):
     answer = HookAnswer("a", capability, Deny("no", "safety_violation", hook_id="someone else"))
 
-    assert combine("turn_boundary", [answer]) == HookOutcome(Deny("no", "safety_violation", "a"))
+    assert combine_answers("turn_boundary", [answer]) == HookOutcome(Deny("no", "safety_violation", "a"))
 
 
 def test_the_first_deny_wins():
-    assert combine("run_started", [deny("a", "first"), deny("b", "second")]) == HookOutcome(
+    assert combine_answers("run_started", [deny("a", "first"), deny("b", "second")]) == HookOutcome(
         Deny("first", hook_id="a")
     )
 
@@ -104,15 +104,15 @@ def test_the_first_deny_wins():
 def test_allow_never_overrides_deny():
     allow = HookAnswer("a", "guardrail", Allow())
 
-    assert combine("run_started", [deny("b", "no"), allow]).deny == Deny("no", hook_id="b")
-    assert combine("run_started", [allow, deny("b", "no")]).deny == Deny("no", hook_id="b")
+    assert combine_answers("run_started", [deny("b", "no"), allow]).deny == Deny("no", hook_id="b")
+    assert combine_answers("run_started", [allow, deny("b", "no")]).deny == Deny("no", hook_id="b")
 
 
 def test_a_deny_voids_earlier_patches():
     """Otherwise a rewrite would paint over the text of the denial."""
     patched = rewrite("a", ToolResultPatch("clean"))
 
-    assert combine("post_tool_execution", [patched, deny("b", "secret")]) == HookOutcome(
+    assert combine_answers("post_tool_execution", [patched, deny("b", "secret")]) == HookOutcome(
         Deny("secret", hook_id="b")
     )
 
@@ -120,11 +120,11 @@ def test_a_deny_voids_earlier_patches():
 def test_a_deny_voids_its_own_patches():
     answer = HookAnswer("a", "rewrite", Deny("no"), (ToolArgsPatch({}),))
 
-    assert combine("pre_tool_execution", [answer]) == HookOutcome(Deny("no", hook_id="a"))
+    assert combine_answers("pre_tool_execution", [answer]) == HookOutcome(Deny("no", hook_id="a"))
 
 
 def test_an_observer_cannot_deny():
-    assert combine("run_started", [deny("a", "no", "observe")]) == HookOutcome(
+    assert combine_answers("run_started", [deny("a", "no", "observe")]) == HookOutcome(
         ignored=("a: an observe hook cannot deny",)
     )
 
@@ -133,13 +133,15 @@ def test_an_observer_cannot_deny():
 def test_only_a_rewriter_can_patch(capability: Capability, name: str):
     answer = HookAnswer("a", capability, None, (ToolArgsPatch({}),))
 
-    assert combine("pre_tool_execution", [answer]) == HookOutcome(ignored=(f"a: {name} hook cannot patch",))
+    assert combine_answers("pre_tool_execution", [answer]) == HookOutcome(
+        ignored=(f"a: {name} hook cannot patch",)
+    )
 
 
 def test_what_was_ignored_is_told_even_when_a_later_hook_denies():
     answers = [deny("a", "no", "observe"), deny("b", "really no")]
 
-    assert combine("run_started", answers) == HookOutcome(
+    assert combine_answers("run_started", answers) == HookOutcome(
         Deny("really no", hook_id="b"), ignored=("a: an observe hook cannot deny",)
     )
 
@@ -149,7 +151,7 @@ def test_what_was_ignored_is_told_even_when_a_later_hook_denies():
 def test_a_patch_applies_at_its_own_point_only(patch: Patch, own_point: HookPoint, point: HookPoint):
     wrong = HookOutcome(ignored=(f"a: {type(patch).__name__} does not apply at {point}",))
 
-    assert combine(point, [rewrite("a", patch)]) == (
+    assert combine_answers(point, [rewrite("a", patch)]) == (
         HookOutcome(patches=(patch,)) if point == own_point else wrong
     )
 
@@ -162,14 +164,14 @@ def test_every_patch_has_a_point():
 def test_patches_keep_the_order_of_execution_so_that_the_last_wins():
     first, second, third = (ToolArgsPatch({"n": n}) for n in (1, 2, 3))
 
-    assert combine("pre_tool_execution", [rewrite("a", first, second), rewrite("b", third)]) == HookOutcome(
-        patches=(first, second, third)
-    )
+    assert combine_answers(
+        "pre_tool_execution", [rewrite("a", first, second), rewrite("b", third)]
+    ) == HookOutcome(patches=(first, second, third))
 
 
 @given(st.sampled_from(POINTS), answers)
 def test_an_outcome_is_a_deny_or_patches_that_fit_its_point(point: HookPoint, answers: list[HookAnswer]):
-    outcome = combine(point, answers)
+    outcome = combine_answers(point, answers)
     refusals = [a for a in answers if isinstance(a.decision, Deny) and a.capability != "observe"]
 
     assert (outcome.deny is not None) == bool(refusals)
@@ -179,9 +181,9 @@ def test_an_outcome_is_a_deny_or_patches_that_fit_its_point(point: HookPoint, an
 
 @given(st.sampled_from(POINTS), answers, answers)
 def test_later_hooks_cannot_undo_a_deny(point: HookPoint, first: list[HookAnswer], later: list[HookAnswer]):
-    outcome = combine(point, first)
+    outcome = combine_answers(point, first)
 
-    assert outcome.deny is None or combine(point, [*first, *later]) == outcome
+    assert outcome.deny is None or combine_answers(point, [*first, *later]) == outcome
 
 
 @given(values_of(Patch), values_of(Allow | Deny))
@@ -201,10 +203,10 @@ def test_an_invocation_leaves_out_what_its_point_does_not_have():
 
 # ---------------------------------------------------------------------------- what a later hook sees
 
-CALL = ToolCallSeen(CallId("c"), "bash", {"command": "ls"})
-RESULT = ToolResultSeen(CallId("c"), "bash", "out", is_error=True)
-REQUEST = ModelRequestSeen(1000, 3, 0.5, {"top_k": 1, "seed": 2})
-REPLY = ModelReplySeen("rude", ("bash",))
+CALL = ToolCallView(CallId("c"), "bash", {"command": "ls"})
+RESULT = ToolResultView(CallId("c"), "bash", "out", is_error=True)
+REQUEST = ModelRequestView(1000, 3, 0.5, {"top_k": 1, "seed": 2})
+REPLY = ModelReplyView("rude", ("bash",))
 
 
 def told(**parts: Any) -> HookInvocation:
@@ -218,22 +220,22 @@ def told(**parts: Any) -> HookInvocation:
         (
             {"tool_call": CALL},
             [ToolArgsPatch({"command": "id"}), ToolArgsPatch({"command": "pwd"})],
-            {"tool_call": ToolCallSeen(CALL.tool_use_id, "bash", {"command": "pwd"})},
+            {"tool_call": ToolCallView(CALL.tool_use_id, "bash", {"command": "pwd"})},
         ),
         (
             {"tool_result": RESULT},
             [ToolResultPatch("clean")],
-            {"tool_result": ToolResultSeen(CALL.tool_use_id, "bash", "clean", is_error=True)},
+            {"tool_result": ToolResultView(CALL.tool_use_id, "bash", "clean", is_error=True)},
         ),
         (
             {"tool_result": RESULT},
             [ToolResultPatch("clean", is_error=False)],
-            {"tool_result": ToolResultSeen(CALL.tool_use_id, "bash", "clean", is_error=False)},
+            {"tool_result": ToolResultView(CALL.tool_use_id, "bash", "clean", is_error=False)},
         ),
         (
             {"llm_response": REPLY},
             [AssistantTextPatch("polite")],
-            {"llm_response": ModelReplySeen("polite", ("bash",))},
+            {"llm_response": ModelReplyView("polite", ("bash",))},
         ),
         (
             {"llm_request": REQUEST},
@@ -241,7 +243,7 @@ def told(**parts: Any) -> HookInvocation:
                 ModelRequestPatch(max_tokens=10),
                 ModelRequestPatch(temperature=0.0, provider_params={"seed": 3}),
             ],
-            {"llm_request": ModelRequestSeen(10, 3, 0.0, {"top_k": 1, "seed": 3})},
+            {"llm_request": ModelRequestView(10, 3, 0.0, {"top_k": 1, "seed": 3})},
         ),
         (
             {"llm_request": REQUEST},
@@ -251,7 +253,7 @@ def told(**parts: Any) -> HookInvocation:
         (
             {"llm_request": REQUEST},
             [ModelRequestPatch(max_tokens=-1)],
-            {"llm_request": ModelRequestSeen(1, 3, 0.5, REQUEST.provider_params)},
+            {"llm_request": ModelRequestView(1, 3, 0.5, REQUEST.provider_params)},
         ),
         ({"text": "a"}, [RunResultPatch("b")], {"text": "b"}),
         ({}, [ToolArgsPatch({}), ToolResultPatch(""), AssistantTextPatch(""), ModelRequestPatch(1)], {}),
@@ -260,7 +262,7 @@ def told(**parts: Any) -> HookInvocation:
 def test_later_hooks_see_what_was_rewritten(
     before: dict[str, Any], patches: list[Patch], after: dict[str, Any]
 ):
-    assert rewritten(told(**before), patches) == told(**after)
+    assert apply_patches(told(**before), patches) == told(**after)
 
 
 # ---------------------------------------------------------------------------- entries
@@ -321,4 +323,4 @@ NAMED = InProcessRuntime("f")
     ],
 )
 def test_what_an_entry_cannot_say(entry: HookEntry, problem: tuple[str, str] | None):
-    assert entry_problem(entry) == (problem and EntryProblem(*problem))
+    assert find_entry_problem(entry) == (problem and EntryProblem(*problem))

@@ -5,7 +5,14 @@ from bridle.core.budget import Limits, Spend
 from bridle.core.ids import CallId, RunId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import ModelReplied, RunEnded, ToolFinished, ToolStarted
-from bridle.core.recovery import INTERRUPTED, ResumePlan, close_calls, end_of, failed, plan_resume
+from bridle.core.recovery import (
+    INTERRUPTED,
+    ResumePlan,
+    close_calls,
+    make_failed_call,
+    make_run_end,
+    plan_resume,
+)
 from bridle.core.session import RunState
 
 A, B, C = (ToolCall(CallId(name), f"tool_{name}") for name in "abc")
@@ -80,7 +87,7 @@ def test_only_a_call_that_may_have_changed_something_is_lost():
         finished=finished(A),
     )
 
-    lost = (failed(B.id, B.name, INTERRUPTED),)
+    lost = (make_failed_call(B.id, B.name, INTERRUPTED),)
     assert plan_resume(state, CALLING) == ResumePlan(0, CALLING, lost, frozenset({C.id}))
 
 
@@ -91,9 +98,9 @@ def test_a_call_that_has_started_a_sub_agent_runs_again_unless_code_made_it():
     plan = plan_resume(state, CALLING, {A.id, CallId("c.1")})
 
     lost = (
-        failed(B.id, B.name, INTERRUPTED),
-        failed(C.id, C.name, INTERRUPTED),
-        replace(failed(CallId("c.1"), "agent_spawn", INTERRUPTED), parent=C.id),
+        make_failed_call(B.id, B.name, INTERRUPTED),
+        make_failed_call(C.id, C.name, INTERRUPTED),
+        replace(make_failed_call(CallId("c.1"), "agent_spawn", INTERRUPTED), parent=C.id),
     )
     assert plan == ResumePlan(0, CALLING, lost, frozenset({A.id}))
 
@@ -116,10 +123,10 @@ def test_the_end_of_a_run_tells_what_it_spent():
     usage = Usage(input=7, output=3)
     state = run(usage=usage, spent=Spend(tokens=10, tool_calls=4, cost=0.5, turns=2))
 
-    assert end_of(state, "failed", "text", "why") == RunEnded(
+    assert make_run_end(state, "failed", "text", "why") == RunEnded(
         RunId("r"), "failed", "text", "why", 2, 4, usage, 0.5
     )
 
 
 def test_the_end_of_a_run_with_an_unpriced_turn_has_no_cost():
-    assert end_of(run(priced=False), "completed", "", "").cost is None
+    assert make_run_end(run(priced=False), "completed", "", "").cost is None

@@ -3,7 +3,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bridle.core.permission import Action, Rule, rule_matches
-from bridle.core.rule_paths import seen_from
+from bridle.core.rule_paths import localize_rule
 from bridle.core.tool import Subject
 
 names = st.sampled_from(["a", "b", "ab"])
@@ -31,13 +31,13 @@ def test_an_absolute_pattern_has_a_twin_where_it_reaches_into_the_directory(
 ):
     rule = Rule(action, "read_file", pattern)
 
-    assert list(seen_from(rule, cwd)) == [rule, *(Rule(action, "read_file", twin) for twin in twins)]
+    assert list(localize_rule(rule, cwd)) == [rule, *(Rule(action, "read_file", twin) for twin in twins)]
 
 
 def test_a_command_is_no_path():
     rule = Rule("deny", "bash", "/bin/rm:*")
 
-    assert list(seen_from(rule, "/bin")) == [rule]
+    assert list(localize_rule(rule, "/bin")) == [rule]
 
 
 @given(
@@ -52,6 +52,6 @@ def test_a_path_is_judged_the_same_by_either_name(action: Action, pattern: str, 
     whole = f"/{cwd}/{path}".replace("//", "/")
 
     inside = any(
-        rule_matches(local, "read_file", Subject("path", path)) for local in seen_from(rule, f"/{cwd}")
+        rule_matches(local, "read_file", Subject("path", path)) for local in localize_rule(rule, f"/{cwd}")
     )
     assert inside == rule_matches(rule, "read_file", Subject("path", whole))

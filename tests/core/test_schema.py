@@ -11,7 +11,7 @@ from bridle.core.schema import (
     MAX_SCHEMA_BYTES,
     MAX_SCHEMA_DEPTH,
     OutputSchema,
-    closed,
+    forbid_extra_properties,
     is_costly,
     is_deeper,
     map_parts,
@@ -61,7 +61,7 @@ def test_strict_objects_have_exactly_the_properties_they_name():
 
     read = OutputSchema.of({"schema": schema, "strict": True})
 
-    assert read == OutputSchema(closed(schema), strict=True)
+    assert read == OutputSchema(forbid_extra_properties(schema), strict=True)
     assert read.schema == {
         "properties": {
             "a": {

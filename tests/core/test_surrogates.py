@@ -5,7 +5,7 @@ import pytest
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, Reasoning, Text, ToolCall
 from bridle.core.protocol import TextDelta
-from bridle.core.surrogates import has_half_characters, mended
+from bridle.core.surrogates import has_surrogates, replace_surrogates
 
 
 def message(text: str) -> Message:
@@ -17,13 +17,13 @@ def message(text: str) -> Message:
 def test_a_half_character_is_replaced_wherever_it_stands(code_point: int):
     broken = message(f"a{chr(code_point)}b")
 
-    assert has_half_characters(broken)
-    assert mended(broken) == message("a\ufffdb")
-    assert mended(TextDelta(chr(code_point))) == TextDelta("\ufffd")
+    assert has_surrogates(broken)
+    assert replace_surrogates(broken) == message("a\ufffdb")
+    assert replace_surrogates(TextDelta(chr(code_point))) == TextDelta("\ufffd")
 
 
 def test_a_whole_value_is_returned_as_it_is():
     whole = message("naïve 😀 \x00 \ufffd")
 
-    assert not has_half_characters(whole)
-    assert mended(whole) is whole
+    assert not has_surrogates(whole)
+    assert replace_surrogates(whole) is whole

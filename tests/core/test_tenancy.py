@@ -26,7 +26,7 @@ from bridle.core.tenancy import (
     check_tenant,
     check_user,
     may_see,
-    session_in,
+    qualify_session,
     tenant_of,
 )
 
@@ -64,20 +64,20 @@ def test_a_session_belongs_to_the_tenant_before_the_first_dot(session: str, tena
 def test_no_name_of_one_tenant_means_a_session_of_another(mine: str, other: str, wanted: str):
     for name in (wanted, f"{other}.{wanted}"):
         try:
-            session = session_in(mine, name)
+            session = qualify_session(mine, name)
         except UsageError:  # too long
             continue
         assert tenant_of(session) == mine
         assert is_session_id(session)
-        assert session_in(mine, session) == session
+        assert qualify_session(mine, session) == session
 
 
 def test_the_usual_tenant_has_no_words_for_the_sessions_of_others():
-    assert session_in("", "0198-1") == "0198-1"
+    assert qualify_session("", "0198-1") == "0198-1"
     with pytest.raises(SessionNotFound, match=r'^no session "acme\.1"'):
-        session_in("", "acme.1")
+        qualify_session("", "acme.1")
     with pytest.raises(UsageError, match="cannot name a session"):
-        session_in("acme", "../x")
+        qualify_session("acme", "../x")
 
 
 def test_who_sees_what():

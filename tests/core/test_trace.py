@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.ids import RunId
-from bridle.core.trace import Trace, parse_trace, span_of, trace_of
+from bridle.core.trace import Trace, find_parent_trace, make_span_id, parse_trace
 
 TEXT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PLACE = Trace(0x0AF7651916CD43DD8448EB211C80319C, 0xB7AD6B7169203331)
@@ -41,7 +41,7 @@ def test_what_is_written_is_read(trace: Trace):
 )
 def test_what_is_no_trace_is_ignored(text: str):
     assert parse_trace(text) is None
-    assert trace_of(RUN, text) == trace_of(RUN)
+    assert find_parent_trace(RUN, text) == find_parent_trace(RUN)
 
 
 def test_a_later_version_may_say_more():
@@ -49,17 +49,27 @@ def test_a_later_version_may_say_more():
 
 
 def test_a_run_belongs_to_the_trace_that_was_named():
-    assert trace_of(RUN, TEXT) == PLACE
-    assert trace_of(RUN, TEXT[:-1] + "0").sampled is False
+    assert find_parent_trace(RUN, TEXT) == PLACE
+    assert find_parent_trace(RUN, TEXT[:-1] + "0").sampled is False
 
 
 def test_ids_follow_from_the_run():
-    own = trace_of(RUN)
-    spans = [span_of(RUN), span_of(RUN, "tool a"), span_of(RUN, "tool b"), span_of(RunId("other"))]
+    own = find_parent_trace(RUN)
+    spans = [
+        make_span_id(RUN),
+        make_span_id(RUN, "tool a"),
+        make_span_id(RUN, "tool b"),
+        make_span_id(RunId("other")),
+    ]
 
-    assert (own, own.span_id, own.sampled) == (trace_of(RUN), 0, None)
-    assert own.trace_id != trace_of(RunId("other")).trace_id
+    assert (own, own.span_id, own.sampled) == (find_parent_trace(RUN), 0, None)
+    assert own.trace_id != find_parent_trace(RunId("other")).trace_id
     assert 0 < own.trace_id < 2**128
     assert len({*spans}) == 4
     assert all(0 < span < 2**64 for span in spans)
-    assert spans == [span_of(RUN), span_of(RUN, "tool a"), span_of(RUN, "tool b"), span_of(RunId("other"))]
+    assert spans == [
+        make_span_id(RUN),
+        make_span_id(RUN, "tool a"),
+        make_span_id(RUN, "tool b"),
+        make_span_id(RunId("other")),
+    ]

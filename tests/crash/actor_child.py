@@ -20,7 +20,7 @@ from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
 from bridle.providers.scripted import ScriptedProvider
 from bridle.sessions.engine import Engine
 from bridle.sessions.service import SessionService
-from bridle.sessions.world import SystemChance, SystemClock
+from bridle.sessions.system_clock import SystemChance, SystemClock
 from bridle.stores.claims import FileClaims
 from bridle.surfaces.session_calls import read_session
 

@@ -27,10 +27,10 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.ports import Store
 from bridle.core.protocol import Event, FilesChanged, Prompt, Record, Rewind, RunOptions
-from bridle.revisions.files import FileRevisions
+from bridle.revisions.file_revisions import FileRevisions
 from bridle.sessions.engine import Engine
 from bridle.sessions.service import SessionService
-from bridle.sessions.world import SystemChance, SystemClock
+from bridle.sessions.system_clock import SystemChance, SystemClock
 
 SESSION = SessionId("victim")
 CHANGING = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.symlink", "os.truncate")
@@ -66,7 +66,7 @@ class Countdown:
         self.steps = 0
         self._limit = steps
 
-    def hear(self, event: str, args: tuple[Any, ...]) -> None:
+    def pass_message(self, event: str, args: tuple[Any, ...]) -> None:
         is_step = event in CHANGING or (event == "open" and isinstance(args[2], int) and args[2] & os.O_CREAT)
         if is_step:
             self.steps += 1
@@ -110,7 +110,7 @@ async def prompt(project: Path, point: str, model: str) -> None:
 async def rewind(project: Path, steps: int, seq: int) -> None:
     service = open_service(project)
     countdown = Countdown(steps)
-    sys.addaudithook(countdown.hear)
+    sys.addaudithook(countdown.pass_message)
     await service.submit(SESSION, Rewind(seq))
     os.write(1, str(countdown.steps).encode())
     await service.aclose()

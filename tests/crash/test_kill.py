@@ -13,7 +13,7 @@ import pytest
 from bridle.core.protocol import ModelReplied, Record, RunEnded, RunResumed, ToolFinished, ToolStarted
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
-from bridle.stores.check import verify
+from bridle.stores.integrity import verify
 from tests.crash.actor_child import SESSION, TURNS, open_store
 
 CHILD = Path(__file__).with_name("actor_child.py")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.protocol import RunEnded, ToolStarted
-from bridle.stores.check import verify
+from bridle.stores.integrity import verify
 from scripts.cluster.postgres import find_programs
 from tests.deploy.playing import bash, prompted, results, until
 from tests.postgres import GUARDED, fresh_database, shared_server

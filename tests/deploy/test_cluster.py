@@ -16,8 +16,8 @@ import psycopg
 import pytest
 
 from bridle.core.protocol import RunEnded, ToolStarted
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.starting import reach
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.launcher import connect_if_running
 from bridle.surfaces.remote.client import RemoteService
 from tests.deploy.playing import bash, prompted, results, until
 from tests.scale.verdict import processes_of
@@ -66,7 +66,9 @@ class Cluster:
         return found
 
     async def api(self, gateway: str) -> RemoteService:
-        api = await reach(Place(Path(self.services[gateway]["environment"]["BRIDLE_HOME"])))
+        api = await connect_if_running(
+            DaemonFiles(Path(self.services[gateway]["environment"]["BRIDLE_HOME"]))
+        )
         assert api is not None
         return api
 

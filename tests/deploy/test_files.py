@@ -14,7 +14,7 @@ import yaml
 
 from bridle.config.settings import load_settings
 from bridle.surfaces.cli.parser import parse
-from bridle.surfaces.daemon.binding import listening_at
+from bridle.surfaces.daemon.listen_address import parse_listen_address
 from scripts.cluster.compose import OURS, read_services
 from scripts.cluster.places import Places
 from tests.node_servers import node, script
@@ -91,8 +91,11 @@ def test_the_settings_are_taken(tmp_path: Path):
 
     assert settings.database_url is not None
     scale, http = settings.scale, settings.http
-    assert listening_at(scale.listen, "scale.listen", tls=scale.tls.files("scale.tls")) == ("0.0.0.0", 7431)
-    assert listening_at(http.bind, "http.bind", tls=http.tls.files("http.tls")) == ("0.0.0.0", 7417)
+    assert parse_listen_address(scale.listen, "scale.listen", tls=scale.tls.files("scale.tls")) == (
+        "0.0.0.0",
+        7431,
+    )
+    assert parse_listen_address(http.bind, "http.bind", tls=http.tls.files("http.tls")) == ("0.0.0.0", 7417)
 
 
 @pytest.mark.parametrize(("name", "service"), BRIDLE_SERVICES, ids=[name for name, _ in BRIDLE_SERVICES])

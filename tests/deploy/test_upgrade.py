@@ -9,7 +9,7 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer
 
 from bridle.core.protocol import RunEnded, ToolStarted
 from bridle.scale.durable import LEG
-from bridle.stores.check import verify
+from bridle.stores.integrity import verify
 from bridle.stores.postgres.schema import SCHEMA_VERSION
 from tests.deploy.playing import bash, prompted, results, until
 from tests.postgres import fresh_database

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from bridle.app import Brought, open_service
+from bridle.app import Extensions, open_service
 from bridle.config.settings import load_settings
 from bridle.core.errors import SessionNotFound
 from bridle.core.ids import SessionId
@@ -147,7 +147,7 @@ def open_play(folder: Path) -> SessionApi:
     note = Note("note", "write", folder)
     look = Note("look", "read", folder)
     api = open_service(
-        load_settings(environ, folder / "project"), environ, brought=Brought(tools=(note, look))
+        load_settings(environ, folder / "project"), environ, brought=Extensions(tools=(note, look))
     )
     note.api = api
     return api

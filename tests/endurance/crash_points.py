@@ -30,7 +30,7 @@ from bridle.core.errors import BridleError
 from bridle.core.messages import ToolResult
 from bridle.core.protocol import ModelReplied, Rewind, RunEnded, ToolFinished
 from bridle.core.session import fold
-from bridle.stores.check import fsck, verify
+from bridle.stores.integrity import fsck, verify
 from tests.endurance.crash_play import MAIN, RunAborted, environ_of, open_play, play, set_up
 from tests.endurance.disk import DEAD, Disk, Fault
 from tests.endurance.same_log import Logs, Records, logs_of

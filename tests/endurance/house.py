@@ -16,8 +16,8 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Command, Prompt, Resume
 from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import Receipt, SessionApi
-from bridle.stores.lines import LineStore
-from bridle.surfaces.daemon.starting import reach
+from bridle.stores.record_lines import LineStore
+from bridle.surfaces.daemon.launcher import connect_if_running
 from bridle.surfaces.remote.client import RemoteService
 from tests.scale.clients import Clients
 from tests.surfaces.daemon.process import DaemonProcess, descendants
@@ -79,7 +79,7 @@ class House:
 
     async def api(self) -> RemoteService:
         """Connect to the daemon; raises DaemonGone while there is none."""
-        found = await reach(self.daemon.place)
+        found = await connect_if_running(self.daemon.place)
         if found is None:
             raise DaemonGone("there is no daemon")
         return found
@@ -90,7 +90,7 @@ class House:
             await self.daemon.start()
         except TimeoutError:  # the machine is busy with what else is tried
             async with asyncio.timeout(END_S):
-                while (client := await reach(self.daemon.place)) is None:  # noqa: ASYNC110  another process
+                while (client := await connect_if_running(self.daemon.place)) is None:  # noqa: ASYNC110  another process
                     await asyncio.sleep(LOOK_S)
                 await client.aclose()
 

@@ -15,7 +15,7 @@ from bridle.app import open_store
 from bridle.config.settings import load_settings
 from bridle.core.errors import BridleError
 from bridle.core.protocol import ModelReplied, Record, RunEnded, ToolFinished
-from bridle.surfaces.daemon.place import Place as DaemonPlace
+from bridle.surfaces.daemon.daemon_files import DaemonFiles as DaemonPlace
 from tests.conformance.scenario import Scenario
 from tests.conformance.scenarios import SCENARIOS
 from tests.conformance.surface import Surface, perform

@@ -19,7 +19,7 @@ from bridle.core.ports import Store
 from bridle.core.protocol import Prompt, Resume, RunOptions
 from bridle.core.queries import ListSessions
 from bridle.providers.openai import OpenAIProvider
-from bridle.stores.check import verify
+from bridle.stores.integrity import verify
 from bridle.stores.jsonl import JsonlStore
 from bridle.stores.sqlite import SqliteStore
 from bridle.surfaces.session_calls import wait_for_run

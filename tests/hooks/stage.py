@@ -14,14 +14,14 @@ from bridle.core.hook import (
     HookPoint,
     HttpRuntime,
     InProcessRuntime,
-    ToolCallSeen,
-    ToolResultSeen,
+    ToolCallView,
+    ToolResultView,
 )
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import HookEvent, HookRound
 from bridle.core.protocol import HookStarted
-from bridle.hooks.handlers import Handler
-from bridle.hooks.opening import HookSite, open_hooks
+from bridle.hooks.factory import HookEnvironment, create_hooks
+from bridle.hooks.function_hooks import Handler
 from tests.patience import PATIENCE_S
 from tests.shebang import shebang
 
@@ -33,8 +33,8 @@ ENVIRON = {
 }
 PATIENCE_MS = 15_000  # far more than any of these hooks takes, also on a busy machine
 
-CALL = ToolCallSeen(CallId("c1"), "bash", {"command": "ls"})
-RESULT = ToolResultSeen(CallId("c1"), "bash", "a.txt", is_error=False)
+CALL = ToolCallView(CallId("c1"), "bash", {"command": "ls"})
+RESULT = ToolResultView(CallId("c1"), "bash", "a.txt", is_error=False)
 
 
 class StillClock:
@@ -79,9 +79,9 @@ def posting(url: str, **more: Any) -> HookEntry:
 _GUARD = {"point": "pre_tool_execution", "capability": "guardrail", "timeout_ms": PATIENCE_MS}
 
 
-def site(cwd: str | Path = "/", handlers: Mapping[str, Handler] = {}, **more: Any) -> HookSite:
+def site(cwd: str | Path = "/", handlers: Mapping[str, Handler] = {}, **more: Any) -> HookEnvironment:
     """Return where hooks run."""
-    return HookSite(str(cwd), ENVIRON, StillClock(), handlers, **more)
+    return HookEnvironment(str(cwd), ENVIRON, StillClock(), handlers, **more)
 
 
 def script(folder: Path, body: str, name: str = "hook") -> Path:
@@ -100,10 +100,10 @@ def told(): return json.load(sys.stdin)
 
 
 async def asked(
-    entries: Sequence[HookEntry], invocation: HookInvocation | None = None, at: HookSite | None = None
+    entries: Sequence[HookEntry], invocation: HookInvocation | None = None, at: HookEnvironment | None = None
 ) -> HookRound:
     """Ask once and close."""
-    hooks = open_hooks(entries, HookOverride(), at or site())
+    hooks = create_hooks(entries, HookOverride(), at or site())
     try:
         return await hooks.ask(invocation or told(), _unseen)
     finally:

@@ -22,12 +22,12 @@ from bridle.core.hook import (
     HookResponse,
     ReasonCode,
     ToolArgsPatch,
-    ToolCallSeen,
+    ToolCallView,
 )
 from bridle.core.ids import CallId
 from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookDenied, HookFailed
-from bridle.hooks.opening import open_hooks
+from bridle.hooks.factory import create_hooks
 from tests.hooks.stage import Pipe, asked, calling, gone, posting, running, script, site, told
 from tests.patience import PATIENCE_S
 
@@ -57,7 +57,7 @@ def test_a_missing_program_is_an_error_before_the_run(tmp_path: Path, capability
     entry = running("./guard", capability=capability)
 
     with pytest.raises(ConfigError) as caught:
-        open_hooks([entry], HookOverride(), site(tmp_path))
+        create_hooks([entry], HookOverride(), site(tmp_path))
 
     assert caught.value.message == f'settings: hook "guard": runtime.command: {tmp_path}/./guard is missing'
 
@@ -68,12 +68,12 @@ def test_a_program_that_is_not_executable_is_one_too(tmp_path: Path, policy: Any
     path.chmod(0o644)
 
     with pytest.raises(ConfigError, match="is not executable"):
-        open_hooks([running(path, failure_policy=policy)], HookOverride(), site(tmp_path))
+        create_hooks([running(path, failure_policy=policy)], HookOverride(), site(tmp_path))
 
 
 async def test_a_program_that_goes_away_later_denies(tmp_path: Path):
     path = script(tmp_path, "tell({})")
-    hooks = open_hooks([running(path)], HookOverride(), site(tmp_path))
+    hooks = create_hooks([running(path)], HookOverride(), site(tmp_path))
     good = await hooks.ask(told(), lambda _: None)
     path.unlink()
 
@@ -86,7 +86,7 @@ async def test_a_program_that_goes_away_later_denies(tmp_path: Path):
 async def test_a_program_that_is_replaced_denies_until_a_new_run(tmp_path: Path):
     """The script, or an agent that can reach it, puts a harmless one in its place."""
     path = script(tmp_path, "tell({}); open(sys.argv[0], 'a').write('# more')")
-    hooks = open_hooks([running(path)], HookOverride(), site(tmp_path))
+    hooks = create_hooks([running(path)], HookOverride(), site(tmp_path))
     first = await hooks.ask(told(), lambda _: None)
     second = await hooks.ask(told(), lambda _: None)
 
@@ -211,7 +211,7 @@ async def test_a_huge_invocation_arrives_whole(tmp_path: Path):
         "n = len(told()['tool_call']['args']['command'])\n"
         "tell({'decision': {'decision': 'deny', 'message': str(n)}})",
     )
-    call = ToolCallSeen(C1, "bash", {"command": "x" * 20_000_000})
+    call = ToolCallView(C1, "bash", {"command": "x" * 20_000_000})
 
     round_ = await guarded(tmp_path, running(path), told(tool_call=call))
 
@@ -220,7 +220,7 @@ async def test_a_huge_invocation_arrives_whole(tmp_path: Path):
 
 async def test_a_program_that_closes_its_input_early_is_heard(tmp_path: Path):
     path = script(tmp_path, "os.close(0); tell({'decision': {'decision': 'deny', 'message': 'no'}})")
-    call = ToolCallSeen(C1, "bash", {"command": "x" * 5_000_000})
+    call = ToolCallView(C1, "bash", {"command": "x" * 5_000_000})
 
     assert (await guarded(tmp_path, running(path), told(tool_call=call))).outcome.deny == Deny(
         "no", hook_id="guard"
@@ -240,7 +240,7 @@ async def test_no_key_is_in_its_environment(tmp_path: Path):
 async def test_a_cancelled_run_leaves_no_hook_behind(tmp_path: Path):
     pipe = Pipe(tmp_path / "pid")
     path = script(tmp_path, f"open('{pipe.path}', 'w').write(str(os.getpid()))\ntime.sleep(1000)")
-    hooks = open_hooks([running(path)], HookOverride(), site(tmp_path))
+    hooks = create_hooks([running(path)], HookOverride(), site(tmp_path))
     task = asyncio.create_task(hooks.ask(told(), lambda _: None))
     pid = int(await pipe.read())
     task.cancel()
@@ -434,7 +434,7 @@ async def test_a_cancelled_run_closes_the_connection(tmp_path: Path):
         closed.set()
 
     async with serving(wait) as url:
-        hooks = open_hooks([posting(url)], HookOverride(), site(tmp_path))
+        hooks = create_hooks([posting(url)], HookOverride(), site(tmp_path))
         task = asyncio.create_task(hooks.ask(told(), lambda _: None))
         await came.wait()
         task.cancel()

@@ -17,9 +17,9 @@ from bridle.core.hook import (
     HookOverride,
     HookResponse,
     ToolArgsPatch,
-    ToolCallSeen,
+    ToolCallView,
     ToolResultPatch,
-    combine,
+    combine_answers,
 )
 from bridle.core.ids import CallId
 from bridle.core.ports import HookRound, Hooks
@@ -32,8 +32,8 @@ from bridle.core.protocol import (
     HookStarted,
 )
 from bridle.hooks.engine import RunHooks
-from bridle.hooks.handlers import Handler
-from bridle.hooks.opening import open_hooks
+from bridle.hooks.factory import create_hooks
+from bridle.hooks.function_hooks import Handler
 from tests.hooks.stage import (
     CALL,
     PATIENCE_MS,
@@ -61,7 +61,7 @@ def saying(response: HookResponse | None, log: list[str] | None = None, name: st
 
 
 def opened(entries: list[HookEntry], handlers: dict[str, Handler], **more: Any) -> RunHooks:
-    return open_hooks(entries, HookOverride(), site(handlers=handlers, **more))
+    return create_hooks(entries, HookOverride(), site(handlers=handlers, **more))
 
 
 def no(message: str = "no") -> HookResponse:
@@ -214,7 +214,7 @@ async def test_what_is_beyond_a_capability_is_ignored_and_told():
 async def test_a_hook_of_some_tools_is_not_asked_about_others(
     tools: tuple[str, ...], name: str, is_asked: bool
 ):
-    call = ToolCallSeen(C1, name, {})
+    call = ToolCallView(C1, name, {})
 
     round_ = await asked(
         [calling("a", tools=tools)], told(tool_call=call), site(handlers={"a": saying(None)})
@@ -513,7 +513,7 @@ def test_a_round_is_the_combination_of_its_answers_in_order(
 
     round_ = asyncio.run(asked(entries, at=site(handlers=handlers)))
 
-    assert round_.outcome == combine(PRE, answers)
+    assert round_.outcome == combine_answers(PRE, answers)
     assert log == [names[index] for index in order][: len(log)]
     denied = [event.hook_id for event in round_.events if isinstance(event, HookDenied)]
     assert denied == ([log[-1]] if round_.outcome.deny else [])
@@ -531,7 +531,7 @@ async def test_rounds_beside_each_other_do_not_mix():
 
     hooks = opened([calling("a", capability="guardrail", timeout_ms=PATIENCE_MS)], {"a": choosing})
     x, y = (
-        asyncio.create_task(hooks.ask(told(tool_call=ToolCallSeen(CallId(name), name, {})), lambda _: None))
+        asyncio.create_task(hooks.ask(told(tool_call=ToolCallView(CallId(name), name, {})), lambda _: None))
         for name in ("x", "y")
     )
     await asyncio.gather(gates["x"].entered.wait(), gates["y"].entered.wait())
@@ -544,7 +544,7 @@ async def test_rounds_beside_each_other_do_not_mix():
 
 async def test_a_sub_agent_has_the_hooks_as_they_were_when_the_run_began(tmp_path: Path):
     program = script(tmp_path, "tell({})")
-    hooks = open_hooks([running(program, point="run_started")], HookOverride(), site(tmp_path))
+    hooks = create_hooks([running(program, point="run_started")], HookOverride(), site(tmp_path))
     child = hooks.for_child()
     program.write_text("changed")
 

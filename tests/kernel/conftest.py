@@ -16,7 +16,7 @@ from bridle.kernel.cell import CellResult
 from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.settings import Owner
-from bridle.kernel.start import KernelSettings, Place, start_kernel
+from bridle.kernel.start import KernelEnvironment, KernelSettings, start_kernel
 from bridle.sandbox import LocalSandbox
 
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
@@ -95,7 +95,9 @@ async def start(
     async def start(*, specs: tuple[ToolSpec, ...] = (ECHO,), **more: Any) -> Kernel:
         room = SessionId(f"kernel-{len(kernels)}")
         wanted = replace(settings, confined=kind != "none", **more)
-        kernels.append(await start_kernel(sandbox, wanted, Place(str(project)), room, specs=specs))
+        kernels.append(
+            await start_kernel(sandbox, wanted, KernelEnvironment(str(project)), room, specs=specs)
+        )
         return kernels[-1]
 
     yield start

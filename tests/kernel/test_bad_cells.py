@@ -201,7 +201,7 @@ async def test_a_thread_that_prints_for_ever_does_not_hold_up_cells(stage: Stage
 
     assert [result.ended for result in results] == ["", ""]
     assert "'done'" in results[1].output
-    assert stage.kernel.has_company
+    assert stage.kernel.has_leftovers
     assert await stage.kernel.reset() is False
 
 
@@ -331,14 +331,14 @@ async def test_tasks_and_threads_left_behind_are_known(stage: Stage):
     await stage.run("import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()")
 
     assert await works(stage)
-    assert stage.kernel.has_company
+    assert stage.kernel.has_leftovers
     assert await stage.kernel.reset() is False
 
 
 async def test_a_kernel_with_a_program_left_behind_is_not_to_be_reused(stage: Stage):
     await stage.run("import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)")
 
-    assert stage.kernel.has_company
+    assert stage.kernel.has_leftovers
     assert await stage.kernel.reset() is False
 
 

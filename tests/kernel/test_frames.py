@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.kernel import frames
-from bridle.kernel.frames import Lines, Malformed, encode
+from bridle.kernel.frames import FrameDecoder, Malformed, encode
 
 FROM_GUEST = (
     frames.Ready,
@@ -43,7 +43,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(edges)]
 
 
-def feed(lines: Lines, pieces: list[bytes]) -> list[Any]:
+def feed(lines: FrameDecoder, pieces: list[bytes]) -> list[Any]:
     return [frame for piece in pieces for frame in lines.feed(piece)]
 
 
@@ -51,12 +51,12 @@ def feed(lines: Lines, pieces: list[bytes]) -> list[Any]:
 def test_what_is_sent_arrives_however_it_is_cut(wanted: list[Any], places: list[int]):
     data = b"".join(encode(frame) for frame in wanted)
 
-    assert feed(Lines(), cut(data, places)) == wanted
+    assert feed(FrameDecoder(), cut(data, places)) == wanted
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=8), sent)
 def test_garbage_costs_no_frame_after_it(garbage: bytes, places: list[int], frame: Any):
-    found = feed(Lines(), [*cut(garbage, places), b"\n", encode(frame)])
+    found = feed(FrameDecoder(), [*cut(garbage, places), b"\n", encode(frame)])
 
     assert found[-1] == frame
     assert len(found) == garbage.count(b"\n") + 2
@@ -80,13 +80,13 @@ def test_garbage_costs_no_frame_after_it(garbage: bytes, places: list[int], fram
     ],
 )
 def test_what_is_no_frame_is_malformed(line: bytes):
-    (found,) = Lines().feed(line + b"\n")
+    (found,) = FrameDecoder().feed(line + b"\n")
 
     assert isinstance(found, Malformed)
 
 
 def test_a_line_that_is_too_long_is_dropped_while_it_arrives():
-    lines = Lines(max_bytes=100)
+    lines = FrameDecoder(max_bytes=100)
 
     found = feed(lines, [b"x" * 60] * 50)
     kept = sum(map(len, lines._pieces))
@@ -100,8 +100,8 @@ def test_a_line_of_the_longest_length_is_a_frame():
     line = encode(frames.Message("x" * 50))
     size = len(line) - 1
 
-    assert Lines(max_bytes=size).feed(line) == [frames.Message("x" * 50)]
-    assert Lines(max_bytes=size - 1).feed(line) == [Malformed(f"a line of {size} bytes")]
+    assert FrameDecoder(max_bytes=size).feed(line) == [frames.Message("x" * 50)]
+    assert FrameDecoder(max_bytes=size - 1).feed(line) == [Malformed(f"a line of {size} bytes")]
 
 
 def test_a_guest_of_the_oldest_protocol_is_understood():
@@ -114,7 +114,7 @@ def test_a_guest_of_the_oldest_protocol_is_understood():
 {"type": "snapshot_result", "id": "3", "data": "{}"}
 """
 
-    assert Lines().feed(lines) == [
+    assert FrameDecoder().feed(lines) == [
         frames.Ready(),
         frames.ToolCall("1", "echo", "{}"),
         frames.Message("hi", "final"),
@@ -150,7 +150,7 @@ def test_what_a_guest_is_sent_has_the_fields_of_the_document():
 
 
 def test_half_characters_of_a_guest_are_replaced():
-    (found,) = Lines().feed(
+    (found,) = FrameDecoder().feed(
         b'{"type": "exec_result", "id": "1", "output": "\\uD800\\ud83d\\ude00", "new": 1}\n'
     )
 

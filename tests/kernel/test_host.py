@@ -871,7 +871,7 @@ read()
     found = []
     for _ in range(5):
         await stage.run("")
-        found.append(stage.kernel.has_company)
+        found.append(stage.kernel.has_leftovers)
 
     assert found == [False, True, False, True, False]
 

@@ -17,11 +17,11 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.kernel.host import Kernel
 from bridle.kernel.pool import Pool
-from bridle.kernel.settings import KernelSettings, Place
+from bridle.kernel.settings import KernelEnvironment, KernelSettings
 from bridle.kernel.start import start_kernel
 from bridle.sandbox import LocalSandbox
 
-HERE, THERE = Place("/here"), Place("/there")
+HERE, THERE = KernelEnvironment("/here"), KernelEnvironment("/there")
 IDLE_S = 60.0
 
 
@@ -43,7 +43,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
 class FakeKernel:
     """A kernel that remembers who used it."""
 
-    def __init__(self, place: Place, *, warm: bool) -> None:
+    def __init__(self, place: KernelEnvironment, *, warm: bool) -> None:
         self.place = place
         self.warm = warm
         self.is_alive = True
@@ -76,7 +76,7 @@ class Starter:
         self.under_way = 0
         self.peak = 0
 
-    async def __call__(self, place: Place, *, warm: bool) -> Any:
+    async def __call__(self, place: KernelEnvironment, *, warm: bool) -> Any:
         self.under_way += 1
         self.peak = max(self.peak, self.under_way + sum(not kernel.is_closed for kernel in self.made))
         try:
@@ -94,7 +94,7 @@ class Starter:
         return self.made[-1]
 
     @property
-    def living(self) -> list[FakeKernel]:
+    def list_living(self) -> list[FakeKernel]:
         return [kernel for kernel in self.made if kernel.is_alive]
 
 
@@ -339,7 +339,7 @@ def test_a_start_that_is_cancelled_takes_no_room():
         start.go.set()
         kernel, _ = await pool.take("b", HERE)
 
-        assert (taking.cancelled(), start.living) == (True, [kernel])
+        assert (taking.cancelled(), start.list_living) == (True, [kernel])
 
     play(case)
 
@@ -355,7 +355,7 @@ def test_a_take_that_is_cancelled_while_room_is_made_leaves_nothing_behind():
             taking.cancel()
             await asyncio.wait([taking])
             await loop.advance(0)
-            left = start.living
+            left = start.list_living
             await pool.put("a", HERE, await start(HERE, warm=False))
 
             assert (taking.cancelled(), left) == (True, [])
@@ -379,10 +379,10 @@ def test_after_the_first_take_spares_wait_and_each_that_is_used_is_replaced():
 
         assert [kernel.warm for kernel in start.made] == [False, True, True, True]
         assert (second, is_same) == (spares[0], False)
-        assert len(start.living) == 4
+        assert len(start.list_living) == 4
         assert (await pool.take("c", THERE))[0].place == THERE
         await pool.aclose()
-        assert start.living == []
+        assert start.list_living == []
 
     play(case)
 
@@ -422,10 +422,10 @@ def test_spares_of_a_place_that_is_not_used_are_closed():
         await loop.advance(IDLE_S - 1)
         await pool.put("a", HERE, kernel)
         await loop.advance(IDLE_S - 1)
-        alive = len(start.living)
+        alive = len(start.list_living)
         await loop.advance(1)
 
-        assert (alive, start.living) == (2, [])
+        assert (alive, start.list_living) == (2, [])
 
     play(case)
 
@@ -442,7 +442,7 @@ def test_spares_make_room_before_anything_that_is_somebodys(are_ready: bool):
         three, _ = await pool.take("c", THERE)
         await loop.advance(0)
 
-        assert start.living == [one, two, three]
+        assert start.list_living == [one, two, three]
         assert (start.under_way, start.peak) == (0, 3)
 
     play(case)
@@ -457,7 +457,7 @@ def test_a_spare_that_starts_although_it_is_unwanted_is_closed():
         await loop.advance(0)
         await loop.advance(IDLE_S)
 
-        assert (len(start.made), start.living) == (2, [one])
+        assert (len(start.made), start.list_living) == (2, [one])
         assert start.made[1].is_closed
 
     play(case)
@@ -481,7 +481,7 @@ def test_aclose_ends_those_in_use_those_that_wait_and_those_that_start():
         with refused("closing"):
             await pool.take("d", HERE)
 
-        assert (start.living, start.under_way) == ([], 0)
+        assert (start.list_living, start.under_way) == ([], 0)
         assert all(kernel.is_closed for kernel in start.made)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -491,10 +491,10 @@ def test_aclose_ends_those_in_use_those_that_wait_and_those_that_start():
 async def test_real_kernels_keep_their_state_for_their_owner_alone(tmp_path: Path):
     sandbox = LocalSandbox(home=str(tmp_path))
     settings = KernelSettings(environ=dict(os.environ))
-    place = Place(str(tmp_path))
+    place = KernelEnvironment(str(tmp_path))
     rooms = count()
 
-    async def start(place: Place, *, warm: bool) -> Kernel:
+    async def start(place: KernelEnvironment, *, warm: bool) -> Kernel:
         room = SessionId(f"kernel-{next(rooms)}")
         return await start_kernel(sandbox, settings, place, room, specs=(), warm=warm)
 
@@ -554,7 +554,7 @@ class PoolMachine(RuleBasedStateMachine):
 
         return self.runner.run(settled())
 
-    async def try_take(self, owner: str, place: Place) -> None:
+    async def try_take(self, owner: str, place: KernelEnvironment) -> None:
         kept = self.put_back.get(owner)
         expects_same = kept is not None and kept.is_alive and (kept.place, kept.marks) == (place, [owner])
         try:
@@ -574,11 +574,11 @@ class PoolMachine(RuleBasedStateMachine):
         self.put_back.pop(owner, None)
 
     @rule(owner=OWNERS, place=PLACES)
-    def take(self, owner: str, place: Place) -> None:
+    def take(self, owner: str, place: KernelEnvironment) -> None:
         self.run(self.try_take(owner, place))
 
     @rule(owner=OWNERS, other=OWNERS, place=PLACES)
-    def take_at_once(self, owner: str, other: str, place: Place) -> None:
+    def take_at_once(self, owner: str, other: str, place: KernelEnvironment) -> None:
         async def both() -> None:
             await asyncio.gather(*(self.try_take(one, place) for one in {owner, other}))
 
@@ -589,7 +589,7 @@ class PoolMachine(RuleBasedStateMachine):
             self.run(both())
 
     @rule(owner=OWNERS, place=PLACES, steps=st.integers(0, 3))
-    def take_and_cancel(self, owner: str, place: Place, steps: int) -> None:
+    def take_and_cancel(self, owner: str, place: KernelEnvironment, steps: int) -> None:
         async def cancelled() -> None:
             taking = asyncio.ensure_future(self.try_take(owner, place))
             for _ in range(steps):
@@ -612,10 +612,10 @@ class PoolMachine(RuleBasedStateMachine):
         self.run(self.pool.destroy(owner))
         assert all(kernel.is_closed for kernel in kernels if kernel is not None and kernel.marks == [owner])
 
-    @precondition(lambda self: self.start.living)
+    @precondition(lambda self: self.start.list_living)
     @rule(data=st.data())
     def die(self, data: st.DataObject) -> None:
-        data.draw(st.sampled_from(self.start.living)).is_alive = False
+        data.draw(st.sampled_from(self.start.list_living)).is_alive = False
 
     @rule(seconds=st.sampled_from([IDLE_S / 3, IDLE_S]))
     def wait(self, seconds: float) -> None:
@@ -635,7 +635,7 @@ class PoolMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.run(self.pool.aclose())
-        assert self.start.living == []
+        assert self.start.list_living == []
         assert self.start.under_way == 0
         self.runner.close()
 

@@ -23,7 +23,7 @@ from bridle.core.permission import Rule
 from bridle.core.ports import Process, ProcessSpec, SandboxKind, SandboxStatus
 from bridle.kernel.cell import CellResult
 from bridle.kernel.interpreter import find_python
-from bridle.kernel.start import BOOT, KernelSettings, Place, kernel_environment, start_kernel
+from bridle.kernel.start import BOOT, KernelEnvironment, KernelSettings, kernel_environment, start_kernel
 from bridle.sandbox import LocalSandbox
 from tests.kernel.conftest import PYTHON, Stage, StartKernel
 
@@ -261,7 +261,7 @@ async def test_what_rules_hide_is_hidden_from_cells(
     sandbox: LocalSandbox, settings: KernelSettings, project: Path
 ):
     (project / "secret").write_text("x")
-    place = Place(str(project), (Rule("deny", "read_file", "secret"),))
+    place = KernelEnvironment(str(project), (Rule("deny", "read_file", "secret"),))
     kernel = await start_kernel(sandbox, settings, place, SessionId("hidden"), specs=())
     result = await Stage(kernel).run("open('secret').read()")
     await kernel.close()
@@ -317,7 +317,7 @@ async def test_syd_is_used_when_it_is_configured(
     sandbox = Recorder()
     environ = {**settings.environ, "PATH": f"{tools}:{settings.environ['PATH']}"}
     wanted = replace(settings, environ=environ, syd_config="/etc/my.syd")
-    kernel = await start_kernel(sandbox, wanted, Place(str(project)), SessionId("syd"), specs=())
+    kernel = await start_kernel(sandbox, wanted, KernelEnvironment(str(project)), SessionId("syd"), specs=())
     result = await Stage(kernel).run("1 + 1")
     await kernel.close()
 
@@ -337,7 +337,7 @@ async def test_a_sandbox_is_asked_for_what_the_settings_say(settings: KernelSett
         max_processes=50,
         max_file_bytes=10**6,
     )
-    place = Place(str(project), (Rule("deny", "read_file", "x"),), "accept-edits")
+    place = KernelEnvironment(str(project), (Rule("deny", "read_file", "x"),), "accept-edits")
     kernel = await start_kernel(sandbox, wanted, place, SessionId("one"), specs=())
     await kernel.close()
 
@@ -352,7 +352,11 @@ async def test_a_sandbox_is_asked_for_what_the_settings_say(settings: KernelSett
 async def test_a_kernel_that_is_not_to_be_confined_is_not(settings: KernelSettings, project: Path):
     sandbox = Recorder()
     kernel = await start_kernel(
-        sandbox, replace(settings, confined=False), Place(str(project)), SessionId("one"), specs=()
+        sandbox,
+        replace(settings, confined=False),
+        KernelEnvironment(str(project)),
+        SessionId("one"),
+        specs=(),
     )
     scratch = sandbox.specs[0].env["SCRATCH_DIR"]
     existed = os.path.isdir(scratch)

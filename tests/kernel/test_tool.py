@@ -21,7 +21,7 @@ from bridle.core.protocol import KernelSaved
 from bridle.core.tool import Access, ToolSpec
 from bridle.kernel.host import Kernel
 from bridle.kernel.start import KernelSettings
-from bridle.kernel.tool import MAX_CODE_BYTES, MAX_MEDIA, Python, python_tool
+from bridle.kernel.tool import MAX_CODE_BYTES, MAX_MEDIA, Python, create_python_tool
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import MemoryBlobs
 from bridle.tools.secrets import Masker
@@ -84,7 +84,7 @@ async def make(
     tools: list[Python] = []
 
     def make(*, key: str = "key", pool: dict[str, Any] | None = None, **more: Any) -> Desk:
-        tool = python_tool(
+        tool = create_python_tool(
             sandbox,
             replace(settings, **more),
             **{"blobs": blobs, "key_file": tmp_path / key, **(pool or {})},

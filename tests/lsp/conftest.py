@@ -11,14 +11,14 @@ import pytest
 
 from bridle.core.ports import SandboxKind
 from bridle.lsp.languages import LocalLanguages
-from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
+from bridle.lsp.settings import FolderLanguages, LanguageServer, Timeouts
 from bridle.sandbox import LocalSandbox
 
 CAST = Path(__file__).parent / "cast"
 BIN = Path(sys.executable).parent
 PACKAGES_BIN = Path(msgspec.__file__).parents[4] / "bin"
 """Programs beside the packages, should the interpreter borrow them from another environment."""
-PACE = Pace(reading_s=10.0, working_s=10.0, backoff_s=0.01, look_again_s=0.0)
+PACE = Timeouts(reading_s=10.0, working_s=10.0, backoff_s=0.01, look_again_s=0.0)
 
 MakeLanguages = Callable[..., LocalLanguages]
 
@@ -55,7 +55,7 @@ async def make(project: Path) -> AsyncIterator[MakeLanguages]:
     made: list[LocalLanguages] = []
 
     def make(
-        *servers: LanguageServer, pace: Pace = PACE, kind: SandboxKind | None = None, **more: Any
+        *servers: LanguageServer, pace: Timeouts = PACE, kind: SandboxKind | None = None, **more: Any
     ) -> LocalLanguages:
         given = {"wait_s": 10.0, "trusted": True, "environ": environment(), **more}
         folder = FolderLanguages(str(project), servers, **given)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bridle.core.errors import ToolError
+from bridle.lsp.diagnostics import Diagnostics, Signal
 from bridle.lsp.documents import MAX_OPEN, Documents
 from bridle.lsp.files import MAX_FILE_BYTES
-from bridle.lsp.places import to_uri
-from bridle.lsp.problems import Bell, Board
+from bridle.lsp.positions import to_uri
 from bridle.lsp.settings import LanguageServer
 
 
@@ -38,7 +38,7 @@ def heard() -> Heard:
 async def documents(heard: Heard) -> Documents:
     """Give the documents of a server for Python."""
     server = LanguageServer("toy", ("toy",), (".py",))
-    board = Board("toy", lambda _: True, Bell())
+    board = Diagnostics("toy", lambda _: True, Signal())
     return Documents(server, heard, board, saves=True)  # type: ignore[arg-type]
 
 
@@ -156,8 +156,8 @@ async def test_changes_of_open_files_are_told_once(documents: Documents, heard: 
     await documents.sync([str(path)])
     heard.take()
 
-    documents.tell_changes({str(path): "changed"})
-    documents.tell_changes({str(path): "changed", "/b.py": "created", "/c.py": "deleted"})
+    documents.notify_changes({str(path): "changed"})
+    documents.notify_changes({str(path): "changed", "/b.py": "created", "/c.py": "deleted"})
 
     changes = [{"uri": "file:///b.py", "type": 1}, {"uri": "file:///c.py", "type": 3}]
     assert heard.take() == [("didChangeWatchedFiles", {"changes": changes})]

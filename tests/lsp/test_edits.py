@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
-from bridle.core.languages import FileEdit
+from bridle.core.language_servers import FileEdit
 from bridle.lsp.edits import MAX_EDITS, MAX_FILES, Draft, apply_edits
-from bridle.lsp.places import ENCODINGS, Encoding, Source
-from bridle.lsp.wire import Change, ChangeOptions, Edit, Position, Range, VersionedDocument, WorkspaceEdit
+from bridle.lsp.positions import ENCODINGS, Encoding, Source
+from bridle.lsp.protocol import Change, ChangeOptions, Edit, Position, Range, VersionedDocument, WorkspaceEdit
 
 texts = st.text(st.sampled_from("ab\n\r é𝒳"), max_size=40).map(lambda text: text.replace("\r", "\r\n"))
 

@@ -9,7 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
-from bridle.core.languages import FileEdit, Found, News, Problem, Span, Spot, SymbolInfo
+from bridle.core.language_servers import (
+    CodeLocation,
+    CodeProblem,
+    FileEdit,
+    ProblemChanges,
+    Span,
+    SymbolInfo,
+    SymbolQuery,
+)
 from bridle.core.permission import Rule
 from bridle.core.ports import SandboxKind
 from bridle.core.server_views import ServerView
@@ -21,9 +29,9 @@ from tests.lsp.conftest import MakeLanguages, environment, player, write
 MANNERS = [(), ("versionless",), ("pull",), ("late-pull",), ("versionless", "stale")]
 
 
-def undefined(path: Path, line: int, column: int, name: str) -> Problem:
+def undefined(path: Path, line: int, column: int, name: str) -> CodeProblem:
     span = Span(str(path), line, column, line, column + len(name))
-    return Problem(span, "error", f"{name} is not defined", "toy")
+    return CodeProblem(span, "error", f"{name} is not defined", "toy")
 
 
 @pytest.mark.parametrize("manners", MANNERS, ids=" ".join)
@@ -39,7 +47,9 @@ async def test_an_edit_brings_exactly_what_is_new(
     a.write_text("# moved\n\ndef two\nuse old\nuse new\n")
     news = await watching.news()
 
-    assert news == News(appeared=(undefined(a, 5, 5, "new"), undefined(b, 1, 5, "one")), gone=0, remaining=2)
+    assert news == ProblemChanges(
+        appeared=(undefined(a, 5, 5, "new"), undefined(b, 1, 5, "one")), gone=0, remaining=2
+    )
 
 
 async def test_an_edit_that_mends_something_says_how_much(make: MakeLanguages, project: Path):
@@ -50,7 +60,7 @@ async def test_an_edit_that_mends_something_says_how_much(make: MakeLanguages, p
     write(project, a_toy="def one\nuse one\nuse one\nuse two\n# use two\n")
     news = await watching.news()
 
-    assert news == News(appeared=(undefined(project / "a.toy", 5, 7, "two"),), gone=2, remaining=1)
+    assert news == ProblemChanges(appeared=(undefined(project / "a.toy", 5, 7, "two"),), gone=2, remaining=1)
 
 
 async def test_files_that_come_and_go_are_told(make: MakeLanguages, project: Path):
@@ -65,7 +75,7 @@ async def test_files_that_come_and_go_are_told(make: MakeLanguages, project: Pat
     news = await watching.news()
 
     appeared = (undefined(b, 1, 5, "one"), undefined(c, 2, 5, "none"))
-    assert news == News(appeared=appeared, gone=1, remaining=1)
+    assert news == ProblemChanges(appeared=appeared, gone=1, remaining=1)
 
 
 async def test_an_edit_of_something_that_no_server_serves_is_no_news(make: MakeLanguages, project: Path):
@@ -74,7 +84,7 @@ async def test_an_edit_of_something_that_no_server_serves_is_no_news(make: MakeL
 
     watching = await languages.before_edit((str(project / "a.txt"), "/elsewhere/a.toy"), str(project))
 
-    assert await watching.news() == News()
+    assert await watching.news() == ProblemChanges()
     assert await languages.views(str(project)) == ()
 
 
@@ -84,12 +94,12 @@ async def test_columns_are_characters_in_every_encoding(make: MakeLanguages, pro
     write(project, a_toy="# 𝒳é def one\n# é𝒳𝒳 use one\nuse none\n")
     path = str(project / "a.toy")
 
-    found = await languages.look("references", Spot("one", path, 2), str(project))
-    renamed = await languages.rename(Spot("one", path), "𝒵", str(project))
+    found = await languages.look("references", SymbolQuery("one", path, 2), str(project))
+    renamed = await languages.rename(SymbolQuery("one", path), "𝒵", str(project))
 
     assert found == (
-        Found(Span(path, 1, 10, 1, 13), "# 𝒳é def one"),
-        Found(Span(path, 2, 11, 2, 14), "# é𝒳𝒳 use one"),
+        CodeLocation(Span(path, 1, 10, 1, 13), "# 𝒳é def one"),
+        CodeLocation(Span(path, 2, 11, 2, 14), "# é𝒳𝒳 use one"),
     )
     before = "# 𝒳é def one\n# é𝒳𝒳 use one\nuse none\n"
     assert renamed == (FileEdit(path, before, before.replace("one\n", "𝒵\n", 2).replace("n𝒵", "none")),)
@@ -100,7 +110,7 @@ async def test_ends_of_lines_and_a_byte_order_mark_survive_a_renaming(make: Make
     text = "\ufeffdef one\r\nuse one\r\n"
     (project / "a.toy").write_bytes(text.encode())
 
-    renamed = await languages.rename(Spot("one", str(project / "a.toy"), 1), "two", str(project))
+    renamed = await languages.rename(SymbolQuery("one", str(project / "a.toy"), 1), "two", str(project))
 
     assert renamed == (FileEdit(str(project / "a.toy"), text, text.replace("one", "two")),)
 
@@ -127,47 +137,47 @@ async def test_a_symbol_is_found_by_name_alone(make: MakeLanguages, project: Pat
     write(project, a_toy="use far\n", b_txt="def far\n")
     (project / "deep/c.toy").write_text("\ndef far\n")
 
-    found = await languages.look("definition", Spot("far"), str(project))
+    found = await languages.look("definition", SymbolQuery("far"), str(project))
 
-    assert found == (Found(Span(str(project / "deep/c.toy"), 2, 5, 2, 8), "def far"),)
+    assert found == (CodeLocation(Span(str(project / "deep/c.toy"), 2, 5, 2, 8), "def far"),)
 
 
 async def test_a_symbol_without_ripgrep_is_found_by_reading(make: MakeLanguages, project: Path):
     languages = make(player("toy"), environ={"PATH": "/nonexistent"})
     write(project, a_toy="use far\n", b_toy="def far\n")
 
-    found = await languages.look("definition", Spot("far"), str(project))
+    found = await languages.look("definition", SymbolQuery("far"), str(project))
 
-    assert found == (Found(Span(str(project / "b.toy"), 1, 5, 1, 8), "def far"),)
+    assert found == (CodeLocation(Span(str(project / "b.toy"), 1, 5, 1, 8), "def far"),)
 
 
 @pytest.mark.parametrize(
     ("spot", "message"),
     [
-        (Spot("same"), "'same' could be several things: {0}/a.toy:1, {0}/b.toy:1"),
-        (Spot("nowhere"), "'nowhere' does not occur in {0}"),
-        (Spot("nowhere", "{0}/a.toy"), "'nowhere' does not occur in {0}/a.toy"),
-        (Spot("same", "{0}/a.toy", 2), "'same' is not in line 2 of {0}/a.toy; it is in lines 1, 3"),
-        (Spot("same", "{0}/a.toy", 99), "'same' is not in line 99 of {0}/a.toy; it is in lines 1, 3"),
-        (Spot("none", "{0}/a.toy", 1), "'none' is not in line 1 of {0}/a.toy; nor elsewhere"),
-        (Spot(" . "), "' . ' is not the name of a symbol"),
-        (Spot("same", "{0}/missing.toy"), "{0}/missing.toy does not exist"),
+        (SymbolQuery("same"), "'same' could be several things: {0}/a.toy:1, {0}/b.toy:1"),
+        (SymbolQuery("nowhere"), "'nowhere' does not occur in {0}"),
+        (SymbolQuery("nowhere", "{0}/a.toy"), "'nowhere' does not occur in {0}/a.toy"),
+        (SymbolQuery("same", "{0}/a.toy", 2), "'same' is not in line 2 of {0}/a.toy; it is in lines 1, 3"),
+        (SymbolQuery("same", "{0}/a.toy", 99), "'same' is not in line 99 of {0}/a.toy; it is in lines 1, 3"),
+        (SymbolQuery("none", "{0}/a.toy", 1), "'none' is not in line 1 of {0}/a.toy; nor elsewhere"),
+        (SymbolQuery(" . "), "' . ' is not the name of a symbol"),
+        (SymbolQuery("same", "{0}/missing.toy"), "{0}/missing.toy does not exist"),
         (
-            Spot("same", "/etc/passwd.toy"),
+            SymbolQuery("same", "/etc/passwd.toy"),
             "/etc/passwd.toy is outside of the project {0}: no language server knows it",
         ),
-        (Spot("same", "{0}/a.txt"), "no language server is known for files like a.txt"),
+        (SymbolQuery("same", "{0}/a.txt"), "no language server is known for files like a.txt"),
     ],
-    ids=lambda value: value.symbol if isinstance(value, Spot) else "",
+    ids=lambda value: value.symbol if isinstance(value, SymbolQuery) else "",
 )
 async def test_a_spot_that_is_not_clear_is_explained(
-    make: MakeLanguages, project: Path, spot: Spot, message: str
+    make: MakeLanguages, project: Path, spot: SymbolQuery, message: str
 ):
     languages = make(player("toy"))
     write(project, a_toy="def same\nuse other\nuse same\n", b_toy="def same\n", a_txt="same\n")
     for name in ("a.toy", "b.toy"):
         await languages.problems(str(project / name), str(project))
-    asked = Spot(spot.symbol, spot.path.format(project), spot.line)
+    asked = SymbolQuery(spot.symbol, spot.path.format(project), spot.line)
 
     with pytest.raises(ToolError) as caught:
         await languages.look("definition", asked, str(project))
@@ -180,7 +190,7 @@ async def test_a_line_and_a_column_say_which(make: MakeLanguages, project: Path)
     write(project, a_toy="# x def x\n")
     path = str(project / "a.toy")
 
-    found = await languages.rename(Spot("x", path, 1, 9), "y", str(project))
+    found = await languages.rename(SymbolQuery("x", path, 1, 9), "y", str(project))
 
     assert found == (FileEdit(path, "# x def x\n", "# x def y\n"),)
 
@@ -191,13 +201,13 @@ async def test_what_cannot_be_renamed_is_said(make: MakeLanguages, project: Path
     path = str(project / "a.toy")
 
     with pytest.raises(ToolError, match=r"'plain' at .*a\.toy:1 cannot be renamed"):
-        await languages.rename(Spot("plain", path), "two", str(project))
+        await languages.rename(SymbolQuery("plain", path), "two", str(project))
     with pytest.raises(ToolError, match="cannot be a name"):
-        await languages.rename(Spot("one", path), "a\nb", str(project))
+        await languages.rename(SymbolQuery("one", path), "a\nb", str(project))
     with pytest.raises(ToolError, match="toy changes nothing"):
-        await languages.rename(Spot("one", path), "one", str(project))
+        await languages.rename(SymbolQuery("one", path), "one", str(project))
     with pytest.raises(ToolError, match="toy cannot say who calls what"):
-        await languages.look("incoming_calls", Spot("one", path), str(project))
+        await languages.look("incoming_calls", SymbolQuery("one", path), str(project))
 
 
 async def test_a_file_that_others_edit_is_read_again(make: MakeLanguages, project: Path):
@@ -240,9 +250,9 @@ async def test_two_servers_of_one_file_are_both_asked(make: MakeLanguages, proje
     path = str(project / "a.toy")
 
     found = await languages.problems(path, str(project))
-    renamed = await languages.rename(Spot("one", path), "two", str(project))
+    renamed = await languages.rename(SymbolQuery("one", path), "two", str(project))
 
-    here = Problem(Span(path, 1, 1, 1, 2), "error", "here", "other")
+    here = CodeProblem(Span(path, 1, 1, 1, 2), "error", "here", "other")
     assert found == (here, undefined(project / "a.toy", 1, 5, "one"))
     assert renamed == (FileEdit(path, "use one\n", "use two\n"),)
 
@@ -349,7 +359,7 @@ async def test_nothing_starts_where_nothing_confines_and_nobody_trusts(make: Mak
     why = "it would run without a sandbox: trust the project first (bridle trust)"
 
     assert caught.value.message == f"toy is not started: {why}"
-    assert await watching.news() == News()
+    assert await watching.news() == ProblemChanges()
     assert languages.serves(path, str(project)) is False
     assert await languages.views(str(project)) == (ServerView("lsp", "toy", "untrusted", why, str(project)),)
 
@@ -493,7 +503,7 @@ async def test_landlock_holds_a_server_too(make: MakeLanguages, project: Path):
     watching = await languages.before_edit((str(path),), str(project))
     path.write_text("use one\nuse two\n")
 
-    assert await watching.news() == News(appeared=(undefined(path, 2, 5, "two"),), remaining=1)
+    assert await watching.news() == ProblemChanges(appeared=(undefined(path, 2, 5, "two"),), remaining=1)
 
 
 async def test_a_folder_whose_name_is_no_text_can_be_served(make: MakeLanguages, project: Path):
@@ -513,7 +523,7 @@ async def test_what_is_no_text_is_not_sent(make: MakeLanguages, project: Path):
 
     assert await languages.find("\ud800", str(project)) == ()
     with pytest.raises(ToolError, match="is not the name of a symbol"):
-        await languages.look("definition", Spot("a\0b"), str(project))
+        await languages.look("definition", SymbolQuery("a\0b"), str(project))
     assert [one.name for one in await languages.find("one", str(project))] == ["one"]
 
 

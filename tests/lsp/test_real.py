@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
-from bridle.core.languages import FileEdit, Found, Span, Spot
+from bridle.core.language_servers import CodeLocation, FileEdit, Span, SymbolQuery
 from bridle.core.ports import SandboxKind
 from bridle.lsp.catalogue import KNOWN
-from bridle.lsp.settings import LanguageServer, Pace
+from bridle.lsp.settings import LanguageServer, Timeouts
 from tests.lsp.conftest import BIN, MakeLanguages
 from tests.node_servers import PACKAGES, node, script
 
-PACE = Pace(reading_s=30.0, working_s=30.0)
+PACE = Timeouts(reading_s=30.0, working_s=30.0)
 """Patience for a busy machine."""
 
 PYTHON = {
@@ -108,9 +108,9 @@ class Here:
     def path(self, name: str) -> str:
         return str(self.project / name)
 
-    def found(self, name: str, line: int, column: int, word: str, symbol: str = "") -> Found:
+    def found(self, name: str, line: int, column: int, word: str, symbol: str = "") -> CodeLocation:
         text = (self.project / name).read_text().split("\n")[line - 1].strip()
-        return Found(Span(self.path(name), line, column, line, column + len(word)), text, symbol)
+        return CodeLocation(Span(self.path(name), line, column, line, column + len(word)), text, symbol)
 
     def renamed(self, name: str, old: str, new: str) -> FileEdit:
         text = (self.project / name).read_text()
@@ -205,7 +205,7 @@ async def test_a_symbol_is_renamed_in_three_files(
         for name in names:
             await languages.symbols(str(project / name), str(project))
 
-    renamed = await languages.rename(Spot("area", str(project / names[-1])), "surface", str(project))
+    renamed = await languages.rename(SymbolQuery("area", str(project / names[-1])), "surface", str(project))
 
     assert renamed == tuple(Here(project).renamed(name, "area", "surface") for name in names)
     assert len(renamed) == 3
@@ -216,16 +216,16 @@ async def test_basedpyright_answers_every_question(make: MakeLanguages, project:
     write(project, PYTHON)
     here, cwd = Here(project), str(project)
 
-    definition = await languages.look("definition", Spot("area", here.path("main.py"), 5), cwd)
-    references = await languages.look("references", Spot("area"), cwd)
-    incoming = await languages.look("incoming_calls", Spot("double", here.path("double.py")), cwd)
-    outgoing = await languages.look("outgoing_calls", Spot("double"), cwd)
+    definition = await languages.look("definition", SymbolQuery("area", here.path("main.py"), 5), cwd)
+    references = await languages.look("references", SymbolQuery("area"), cwd)
+    incoming = await languages.look("incoming_calls", SymbolQuery("double", here.path("double.py")), cwd)
+    outgoing = await languages.look("outgoing_calls", SymbolQuery("double"), cwd)
     outline = await languages.symbols(here.path("double.py"), cwd)
     anywhere = await languages.find("area", cwd)
     (project / "names.py").write_text(
         "def outer(inner: int) -> int:\n    return inner\n\n\ndef inner(): ...\n"
     )
-    outermost = await languages.look("definition", Spot("inner", here.path("names.py")), cwd)
+    outermost = await languages.look("definition", SymbolQuery("inner", here.path("names.py")), cwd)
 
     assert outermost == (here.found("names.py", 5, 5, "inner"),)
     assert definition == (here.found("shapes.py", 1, 5, "area"),)
@@ -251,8 +251,8 @@ async def test_typescript_answers_and_mends(make: MakeLanguages, project: Path):
     write(project, TYPESCRIPT)
     here, cwd, main = Here(project), str(project), str(project / "main.ts")
 
-    definition = await languages.look("definition", Spot("area", main, 2), cwd)
-    incoming = await languages.look("incoming_calls", Spot("area", main), cwd)
+    definition = await languages.look("definition", SymbolQuery("area", main, 2), cwd)
+    incoming = await languages.look("incoming_calls", SymbolQuery("area", main), cwd)
     offered = await languages.fixes(main, 2, 2, cwd)
     wanted = next(one for one in offered if one.title.startswith(("Add import", "Update import")))
     (mended,) = await languages.fix(main, 2, 2, wanted.id, cwd)
@@ -278,9 +278,9 @@ async def test_clangd_tells_symbols_of_the_same_name_apart(make: MakeLanguages, 
     here, cwd = Here(project), str(project)
 
     with pytest.raises(ToolError, match=r"'run' could be several things: .*shapes\.hpp:3, .*shapes\.hpp:4"):
-        await languages.look("definition", Spot("run", here.path("shapes.hpp")), cwd)
-    method = await languages.look("definition", Spot("A::run", here.path("main.cpp")), cwd)
-    callers = await languages.look("incoming_calls", Spot("twice", here.path("main.cpp")), cwd)
+        await languages.look("definition", SymbolQuery("run", here.path("shapes.hpp")), cwd)
+    method = await languages.look("definition", SymbolQuery("A::run", here.path("main.cpp")), cwd)
+    callers = await languages.look("incoming_calls", SymbolQuery("twice", here.path("main.cpp")), cwd)
 
     assert method == (here.found("shapes.hpp", 3, 16, "run"),)
     assert callers == (here.found("main.cpp", 3, 23, "twice", "run"),)
@@ -295,7 +295,7 @@ async def test_ruff_mends_imports_beside_basedpyright(make: MakeLanguages, proje
     offered = await languages.fixes(path, 1, 1, str(project))
     unused = next(one for one in offered if one.title == "Ruff (F401): Remove unused import: `os`")
     organise = next(one for one in offered if one.kind.startswith("source.organizeImports"))
-    renamed = await languages.rename(Spot("double", path, 5), "twice", str(project))
+    renamed = await languages.rename(SymbolQuery("double", path, 5), "twice", str(project))
 
     assert {one.source for one in problems} == {"basedpyright", "Ruff"}
     assert await languages.fix(path, 1, 1, unused.id, str(project)) == (

@@ -10,7 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
-from bridle.core.languages import FileEdit, Fix, Found, News, Problem, Span, Spot
+from bridle.core.language_servers import (
+    CodeAction,
+    CodeLocation,
+    CodeProblem,
+    FileEdit,
+    ProblemChanges,
+    Span,
+    SymbolQuery,
+)
 from bridle.core.server_views import ServerView
 from bridle.lsp.instance import Instance
 from bridle.lsp.languages import LocalLanguages
@@ -28,8 +36,8 @@ def at(project: Path, name: str = "a.toy") -> str:
     return str(project / name)
 
 
-def spot(project: Path) -> Spot:
-    return Spot("one", at(project), 1)
+def spot(project: Path) -> SymbolQuery:
+    return SymbolQuery("one", at(project), 1)
 
 
 async def running(languages: LocalLanguages, project: Path) -> Instance:
@@ -110,7 +118,7 @@ async def test_a_slow_start_does_not_delay_an_edit(make: MakeLanguages, toy: Pat
         watching = await languages.before_edit((at(toy),), str(toy))
         news = await watching.news()
 
-    assert news == News(late=("rogue",))
+    assert news == ProblemChanges(late=("rogue",))
     (view,) = await languages.views(str(toy))
     assert view.state == "starting"
 
@@ -140,7 +148,7 @@ async def test_a_crash_between_edit_and_news_is_no_error(make: MakeLanguages, to
     write(toy, a_toy="use two\n")
 
     async with asyncio.timeout(8):  # the wait for a server that lives would be longer
-        assert await watching.news() == News(late=("toy",))
+        assert await watching.news() == ProblemChanges(late=("toy",))
 
 
 async def test_one_that_prints_between_messages_is_understood(make: MakeLanguages, toy: Path):
@@ -171,7 +179,7 @@ async def test_a_silent_one_costs_an_edit_little_after_the_second_time(make: Mak
     for _ in range(3):
         began = loop.time()
         watching = await languages.before_edit((at(toy),), str(toy))
-        assert await watching.news() == News(late=("rogue",))
+        assert await watching.news() == ProblemChanges(late=("rogue",))
         waits.append(loop.time() - began)
 
     assert waits[0] >= 0.4
@@ -214,7 +222,7 @@ async def test_one_that_indexes_for_minutes_says_how_far_it_is(make: MakeLanguag
     message = "rogue is still indexing (42 %): ask again later"
     assert [looked.value.message, renamed.value.message] == [message, message]
     assert (view.state, view.detail) == ("ready", "indexing 42 %")
-    assert await watching.news() == News(late=("rogue",))
+    assert await watching.news() == ProblemChanges(late=("rogue",))
 
 
 async def test_places_outside_are_named_but_not_read(make: MakeLanguages, toy: Path):
@@ -225,11 +233,11 @@ async def test_places_outside_are_named_but_not_read(make: MakeLanguages, toy: P
 
     inside = [one for one in found if one.span.path == at(toy)]
     assert inside == [
-        Found(Span(at(toy), 1, 5, 1, 8), "def one"),
-        Found(Span(at(toy), 1, 6, 1, 6), "def one"),
-        Found(Span(at(toy), 2, 3, 3, 1), "use one"),
+        CodeLocation(Span(at(toy), 1, 5, 1, 8), "def one"),
+        CodeLocation(Span(at(toy), 1, 6, 1, 6), "def one"),
+        CodeLocation(Span(at(toy), 2, 3, 3, 1), "use one"),
     ]
-    assert [one for one in found if one not in inside] == [Found(Span("/etc/passwd", 1, 1, 1, 5))]
+    assert [one for one in found if one not in inside] == [CodeLocation(Span("/etc/passwd", 1, 1, 1, 5))]
 
 
 # ---------------------------------------------------------------------- problems
@@ -243,7 +251,7 @@ async def test_what_is_said_of_other_versions_does_not_count(make: MakeLanguages
     watching = await languages.before_edit((at(toy),), str(toy))
     write(toy, a_toy="use two\n")
 
-    assert await watching.news() == News(late=("rogue",))
+    assert await watching.news() == ProblemChanges(late=("rogue",))
 
 
 async def test_files_that_were_never_opened_count_if_they_are_of_the_project(make: MakeLanguages, toy: Path):
@@ -253,8 +261,8 @@ async def test_files_that_were_never_opened_count_if_they_are_of_the_project(mak
     everything = await languages.problems(str(toy), str(toy))
     (instance,) = languages._project(languages._load(str(toy))).running()
 
-    def problem(name: str, message: str) -> Problem:
-        return Problem(Span(at(toy, name), 1, 1, 1, 2), "error", message, "rogue")
+    def problem(name: str, message: str) -> CodeProblem:
+        return CodeProblem(Span(at(toy, name), 1, 1, 1, 2), "error", message, "rogue")
 
     assert here == (problem("a.toy", "here"),)
     assert everything == (problem("a.toy", "here"), problem("never.toy", "never opened"))
@@ -272,7 +280,7 @@ def change(uri: str, text: str = "x", start: int = 0, end: int = 0) -> dict[str,
 async def rename(make: MakeLanguages, toy: Path, edit: Any) -> tuple[FileEdit, ...]:
     languages = make(rogue("escaping"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bridle.lsp.questions._MAX_NAME", 100_000)  # the play comes as the new name
+        patch.setattr("bridle.lsp.queries._MAX_NAME", 100_000)  # the play comes as the new name
         return await languages.rename(spot(toy), json.dumps(edit).encode().hex(), str(toy))
 
 
@@ -403,11 +411,11 @@ async def test_fixes_of_every_shape_are_worked_out(make: MakeLanguages, toy: Pat
 
     assert again == offered
     assert [replace(fix, id="") for fix in offered] == [
-        Fix("", "Edit", "quickfix", is_preferred=True),
-        Fix("", "Resolve", "refactor"),
-        Fix("", "Run"),
-        Fix("", "Empty"),
-        Fix("", "About first"),
+        CodeAction("", "Edit", "quickfix", is_preferred=True),
+        CodeAction("", "Resolve", "refactor"),
+        CodeAction("", "Run"),
+        CodeAction("", "Empty"),
+        CodeAction("", "About first"),
     ]
     assert [await text(title) for title in ("Edit", "Resolve", "Run")] == [
         "edited one",
@@ -470,5 +478,5 @@ async def test_after_the_end_nothing_is_started(make: MakeLanguages, toy: Path):
     with pytest.raises(ToolError, match="have been ended"):
         await languages.problems(at(toy), str(toy))
 
-    assert await (await languages.before_edit((at(toy),), str(toy))).news() == News()
+    assert await (await languages.before_edit((at(toy),), str(toy))).news() == ProblemChanges()
     await languages.aclose()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bridle.core.languages import Span, SymbolInfo
-from bridle.lsp.places import Source
-from bridle.lsp.symbols import base_name, fits, kind_name, outline, split_name
-from bridle.lsp.wire import Place, Position, Range, Symbol
+from bridle.core.language_servers import Span, SymbolInfo
+from bridle.lsp.positions import Source
+from bridle.lsp.protocol import LspLocation, Position, Range, Symbol
+from bridle.lsp.symbols import base_name, kind_name, matches_name, outline, split_name
 
 
 def reach(line: int, start: int, end: int) -> Range:
@@ -20,7 +20,7 @@ def test_an_outline_is_flat_and_in_order():
     source = Source("class A: def run(): x\ndef run(): y\n")
     inner = Symbol("run", 6, reach(0, 9, 21), reach(0, 13, 16))
     outer = Symbol("A", 5, reach(0, 0, 21), reach(0, 6, 7), [inner])
-    flat = Symbol("run()", 12, location=Place("file:///a", reach(1, 0, 12)), container_name="module")
+    flat = Symbol("run()", 12, location=LspLocation("file:///a", reach(1, 0, 12)), container_name="module")
     nowhere = Symbol("lost", 99)
 
     assert outline([outer, flat, nowhere], "/a", source, "utf-16") == [
@@ -62,7 +62,7 @@ def test_a_name_alone(name: str, expected: str):
 def test_a_dotted_name_names_what_is_around(asked: str, name: str, container: str, expected: bool):
     symbol = SymbolInfo(name, "method", span(1, 1, 2), span(1, 1, 2), container)
 
-    assert fits(symbol, split_name(asked)) is expected
+    assert matches_name(symbol, split_name(asked)) is expected
 
 
 def test_kinds_have_names():

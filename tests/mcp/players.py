@@ -10,13 +10,13 @@ from typing import Any
 
 import bridle.mcp.client  # noqa: F401  it takes long to load, which no test should wait for
 from bridle.core.ids import CallId, SessionId
+from bridle.core.mcp_servers import ToolOffer
 from bridle.core.ports import Tool, ToolContext, ToolOutput
-from bridle.core.servers import ToolOffer
 from bridle.mcp.server import Server, Timing
 from bridle.mcp.servers import McpServers
 from bridle.mcp.settings import FolderServers, ServerSettings
 from bridle.sandbox import LocalSandbox
-from bridle.sessions.world import SystemClock
+from bridle.sessions.system_clock import SystemClock
 from tests.patience import PATIENCE_S
 
 CAST = Path(__file__).parent / "cast"

@@ -24,7 +24,7 @@ from bridle.core.errors import ToolError
 from bridle.core.messages import Media, Message, Text
 from bridle.core.ports import Tool, ToolOutput
 from bridle.core.protocol import Question
-from bridle.core.sampling import Sample, Sampled
+from bridle.core.sampling_request import SampleReply, SampleRequest
 from bridle.core.server_views import PromptView, ServerView
 from bridle.mcp.server import Timing
 from bridle.mcp.settings import ServerSettings
@@ -322,17 +322,17 @@ async def test_pages_to_open(place: ServerSettings, tmp_path: Path) -> None:
 
 
 async def test_requests_to_the_model(place: ServerSettings, tmp_path: Path) -> None:
-    wanted: list[Sample] = []
+    wanted: list[SampleRequest] = []
 
-    async def sample(one: Sample) -> Sampled:
+    async def sample(one: SampleRequest) -> SampleReply:
         wanted.append(one)
-        return Sampled("bees hum", "fake-1", "max_tokens")
+        return SampleReply("bees hum", "fake-1", "max_tokens")
 
     async with everything(place, tmp_path) as keep:
         done = await call(keep, "trigger-sampling-request", {"prompt": "bees", "maxTokens": 9}, sample=sample)
 
     assert wanted == [
-        Sample(
+        SampleRequest(
             "all",
             (Message("user", (Text("Resource trigger-sampling-request context: bees"),)),),
             "You are a helpful test server.",

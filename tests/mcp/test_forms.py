@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.protocol import Question
-from bridle.mcp.forms import Field, Value, parse, question, read_form, refusal
+from bridle.mcp.forms import Field, Value, build_question, get_decline_answer, parse_answer, read_form
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=12)
 
@@ -134,7 +134,7 @@ def test_what_is_no_form_is_refused_with_a_reason(schema: dict[str, Any], reason
     ],
 )
 def test_a_field_is_put_as_a_question(schema: dict[str, Any], required: bool, asked: Question) -> None:
-    assert question(field(schema, required), "head") == asked
+    assert build_question(field(schema, required), "head") == asked
 
 
 COLOURS = {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "R", "title": "Rose"}]}
@@ -163,7 +163,7 @@ PICKS = {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}, 
     ],
 )
 def test_an_answer_becomes_a_value(schema: dict[str, Any], answers: tuple[str, ...], value: Value) -> None:
-    assert parse(field(schema), answers) == value
+    assert parse_answer(field(schema), answers) == value
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,17 @@ def test_an_answer_that_does_not_fit_is_refused(
     schema: dict[str, Any], answers: tuple[str, ...], reason: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
-        parse(field(schema), answers)
+        parse_answer(field(schema), answers)
 
 
 def test_what_need_not_be_answered_can_be_left_out() -> None:
     optional = field({"type": "integer"}, required=False)
 
-    assert (parse(optional, ("skip",)), parse(optional, ("",)), parse(optional, ("3",))) == (None, None, 3)
+    assert (
+        parse_answer(optional, ("skip",)),
+        parse_answer(optional, ("",)),
+        parse_answer(optional, ("3",)),
+    ) == (None, None, 3)
 
 
 def test_a_default_that_the_form_would_not_take_is_no_default() -> None:
@@ -236,12 +240,12 @@ def test_every_value_that_is_taken_fits_the_schema(
     schema: dict[str, Any], written: list[str], data: st.DataObject
 ) -> None:
     asked = field(schema)
-    choices = [one for one in question(asked).choices if one != refusal(asked)]
+    choices = [one for one in build_question(asked).choices if one != get_decline_answer(asked)]
     answers = data.draw(st.lists(st.sampled_from(choices), max_size=3)) if choices else written
 
     for given_ in (written, answers):
         try:
-            value = parse(asked, given_)
+            value = parse_answer(asked, given_)
         except ValueError:
             continue
 
@@ -285,4 +289,4 @@ def test_numbers_that_nobody_can_compare_are_no_bounds(number: float):
     fields = read_form({"type": "object", "properties": {"n": whole, "t": text}})
 
     assert fields == (Field("n", "integer", "n"), Field("t", "text", "t"))
-    assert [question(field).text for field in fields] == ["n\n(a whole number)", "t"]
+    assert [build_question(field).text for field in fields] == ["n\n(a whole number)", "t"]

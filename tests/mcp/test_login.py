@@ -33,7 +33,7 @@ from starlette.applications import Starlette
 
 from bridle.core.errors import ToolError
 from bridle.mcp.login import login, logout
-from bridle.mcp.logins import Login, Logins
+from bridle.mcp.login_store import Login, LoginStore
 from bridle.mcp.remote import LoginNeeded, open_transport
 from bridle.mcp.settings import OAuth, ServerSettings
 from tests.mcp.loopback import address, answering, bound, response, serving
@@ -181,7 +181,7 @@ def logins_file(home: Path) -> Path:
 
 def age(settings: ServerSettings, home: Path) -> None:
     """Let the token be over."""
-    logins = Logins(home)
+    logins = LoginStore(home)
     found = logins.get(settings)
     assert found is not None
     logins.put(settings, replace(found, expires_at=1.0))
@@ -283,7 +283,7 @@ async def test_a_token_that_is_over_is_refreshed_and_kept(home: Path) -> None:
         first = await use(settings, home)
         second = await use(settings, home)
 
-    found = Logins(home).get(settings)
+    found = LoginStore(home).get(settings)
     assert found is not None
     assert (first, second, authority.refreshed) == ({"result": 3}, {"result": 3}, 1)
     assert found.tokens["refresh_token"] in authority.refresh
@@ -312,7 +312,7 @@ async def test_a_login_that_another_process_has_renewed_is_taken_over(home: Path
         async with Client(open_transport(settings, home)) as client:
             age(settings, home)
             await use(settings, home)  # the other one, whose refresh makes the first token worthless
-            found = Logins(home).get(settings)
+            found = LoginStore(home).get(settings)
             assert found is not None
             authority.access = {
                 token: known
@@ -346,15 +346,15 @@ async def test_a_server_of_tokens_that_is_down_does_not_cost_the_login(home: Pat
     """The token is good for some seconds yet, which is when a new one is asked for."""
     async with guarded(Authority()) as settings, answering(lambda *_: response("503 Busy")) as down:
         await login(settings, home, Browser(), print)
-        found = Logins(home).get(settings)
+        found = LoginStore(home).get(settings)
         assert found is not None
         endpoints = found.endpoints | {"token_endpoint": f"{down}/token"}
         soon_over = replace(found, expires_at=time.time() + 10, endpoints=endpoints)
-        Logins(home).put(settings, soon_over)
+        LoginStore(home).put(settings, soon_over)
         summed = await use(settings, home)
 
     assert summed == {"result": 3}
-    assert Logins(home).get(settings) == soon_over
+    assert LoginStore(home).get(settings) == soon_over
 
 
 async def test_a_header_of_the_users_own_wins(home: Path) -> None:
@@ -495,12 +495,12 @@ async def test_a_logout_forgets_one_login_alone(home: Path) -> None:
     async with guarded(authority) as settings:
         await login(settings, home, Browser(), print)
         other = replace(settings, url=f"{settings.url}?other")
-        Logins(home).put(other, Logins(home).get(settings))  # type: ignore[arg-type]
+        LoginStore(home).put(other, LoginStore(home).get(settings))  # type: ignore[arg-type]
 
         assert [logout(settings, home), logout(settings, home)] == [True, False]
         with pytest.raises(LoginNeeded):
             await use(settings, home)
-        assert Logins(home).get(other) is not None
+        assert LoginStore(home).get(other) is not None
 
 
 async def test_a_damaged_file_is_said_without_showing_it(home: Path) -> None:
@@ -519,10 +519,10 @@ async def test_a_damaged_file_is_said_without_showing_it(home: Path) -> None:
 def test_processes_that_change_it_at_once_lose_nothing(home: Path) -> None:
     found = [replace(ServerSettings("far", "http"), url=f"http://127.0.0.1/{one}") for one in range(20)]
     login_kept = Login({"access_token": "t"})
-    threads = [threading.Thread(target=Logins(home).put, args=(one, login_kept)) for one in found]
+    threads = [threading.Thread(target=LoginStore(home).put, args=(one, login_kept)) for one in found]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert [Logins(home).get(one) for one in found] == [login_kept] * 20
+    assert [LoginStore(home).get(one) for one in found] == [login_kept] * 20

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.config.schema import problems
 from bridle.config.server_keys import ServerName
+from bridle.config.validation import problems
 from bridle.core.permission import Rule, rule_matches
 from bridle.mcp.names import MAX_NAME_CHARS, full_name
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import UsageError
-from bridle.mcp.listing import OfferedArgument, OfferedPrompt
-from bridle.mcp.prompts import arguments_of, called_prompt
+from bridle.mcp.offers import OfferedArgument, OfferedPrompt
+from bridle.mcp.prompts import parse_arguments, parse_prompt_call
 
 TWO = OfferedPrompt("p", arguments=(OfferedArgument("who", is_required=True), OfferedArgument("mood")))
 ONE = OfferedPrompt("p", arguments=(OfferedArgument("text", is_required=True),))
@@ -24,7 +24,7 @@ ONE = OfferedPrompt("p", arguments=(OfferedArgument("text", is_required=True),))
     ],
 )
 def test_a_call_is_a_name_and_the_rest(text: str, called: tuple[str, str] | None):
-    assert called_prompt(text) == called
+    assert parse_prompt_call(text) == called
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_call_is_a_name_and_the_rest(text: str, called: tuple[str, str] | None
     ],
 )
 def test_arguments_come_in_order_or_by_name(rest: str, given: dict[str, str]):
-    assert arguments_of(TWO, "p", rest) == given
+    assert parse_arguments(TWO, "p", rest) == given
 
 
 @pytest.mark.parametrize(
@@ -53,22 +53,22 @@ def test_arguments_come_in_order_or_by_name(rest: str, given: dict[str, str]):
 )
 def test_what_is_wrong_with_arguments_is_said(rest: str, error: str):
     with pytest.raises(UsageError) as raised:
-        arguments_of(TWO, "p", rest)
+        parse_arguments(TWO, "p", rest)
 
     assert str(raised.value) == error
 
 
 @pytest.mark.parametrize("rest", ["it's a text with spaces", "two words", 'say "x" now'])
 def test_the_only_argument_takes_all_of_the_text(rest: str):
-    assert arguments_of(ONE, "p", rest) == {"text": rest}
-    assert arguments_of(ONE, "p", "text='a b'") == {"text": "a b"}
-    assert arguments_of(ONE, "p", "'a b'") == {"text": "a b"}
+    assert parse_arguments(ONE, "p", rest) == {"text": rest}
+    assert parse_arguments(ONE, "p", "text='a b'") == {"text": "a b"}
+    assert parse_arguments(ONE, "p", "'a b'") == {"text": "a b"}
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(rest: str):
     try:
-        found = arguments_of(TWO, "p", rest)
+        found = parse_arguments(TWO, "p", rest)
     except UsageError:
         return
     assert found.keys() <= {"who", "mood"}

@@ -18,8 +18,8 @@ from mcp import Client, MCPError
 from mcp.server.mcpserver import Context, MCPServer
 
 from bridle.core.errors import ToolError
-from bridle.mcp.http import shown_url
-from bridle.mcp.remote import LoginNeeded, Remote, open_transport
+from bridle.mcp.http import redact_url
+from bridle.mcp.remote import HttpTransport, LoginNeeded, open_transport
 from bridle.mcp.settings import ServerSettings
 from tests.mcp.loopback import Last, answering, bound, response, serving
 from tests.patience import PATIENCE_S
@@ -32,7 +32,7 @@ def settings(url: str, **more: Any) -> ServerSettings:
     return ServerSettings("far", more.pop("transport", "http"), url=url, **more)
 
 
-def remote(url: str, home: Path, **more: Any) -> Remote:
+def remote(url: str, home: Path, **more: Any) -> HttpTransport:
     return open_transport(settings(url, **more), home)
 
 
@@ -152,10 +152,10 @@ async def test_an_address_where_nobody_listens_is_said_without_its_secrets(
 def test_a_key_in_the_path_of_an_address_is_not_shown() -> None:
     key = "sk1234567890abcdef1234567890"
 
-    assert shown_url(f"https://a:b@example.com/v2/{key}/mcp?k={key}#{key}") == (
+    assert redact_url(f"https://a:b@example.com/v2/{key}/mcp?k={key}#{key}") == (
         "https://example.com/v2/(hidden)/mcp"
     )
-    assert shown_url("https://example.com/model-context-protocol/v2") == (
+    assert redact_url("https://example.com/model-context-protocol/v2") == (
         "https://example.com/model-context-protocol/v2"
     )
 

@@ -24,7 +24,7 @@ from mcp_types import (
 
 from bridle.core.messages import Media, Text
 from bridle.core.ports import ToolOutput
-from bridle.mcp.results import MAX_MEDIA_BYTES, output_of, prompt_parts, reading_of
+from bridle.mcp.results import MAX_MEDIA_BYTES, convert_call_result, convert_prompt, convert_resource
 
 PICTURE = b64encode(b"picture").decode()
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -56,7 +56,7 @@ def test_every_kind_of_content_is_kept_in_order():
         _meta={"secret": "dropped"},
     )
 
-    assert output_of(found) == ToolOutput(
+    assert convert_call_result(found) == ToolOutput(
         "one\n[resource file:///a (text/plain): a an A]\n[resource memo://x]\ninside\ntwo",
         is_error=True,
         media=(
@@ -74,7 +74,7 @@ def test_media_that_cannot_be_used_is_named():
         AudioContent(type="audio", data=large, mime_type="audio/wav"),
     )
 
-    assert output_of(found) == ToolOutput(
+    assert convert_call_result(found) == ToolOutput(
         "[image left out: it is not base64]\n[audio left out: it is larger than 20 MiB]"
     )
 
@@ -92,20 +92,20 @@ def test_media_that_cannot_be_used_is_named():
 def test_structured_content_that_the_text_says_is_not_said_twice(lines: list[str], structured: object):
     found = result(*map(text, lines), structured_content=structured)
 
-    assert output_of(found).text == "\n".join(lines)
+    assert convert_call_result(found).text == "\n".join(lines)
 
 
 @pytest.mark.parametrize("structured", [{"n": 2}, {"n": True}, {"result": 1, "more": 2}])
 def test_structured_content_that_says_more_is_added(structured: object):
     found = result(text('{"n": 1}'), structured_content=structured)
 
-    assert output_of(found).text == '{"n": 1}\n' + json.dumps(structured)
+    assert convert_call_result(found).text == '{"n": 1}\n' + json.dumps(structured)
 
 
 def test_a_result_that_breaks_its_own_schema_is_an_error_that_loses_nothing():
     found = result(text("seven"), structured_content={"n": "seven"})
 
-    assert output_of(found, NUMBER) == ToolOutput(
+    assert convert_call_result(found, NUMBER) == ToolOutput(
         "seven\n[the server broke its own word: its result does not fit the schema it "
         'announced at n: "seven" is not of type "integer"]',
         is_error=True,
@@ -113,7 +113,9 @@ def test_a_result_that_breaks_its_own_schema_is_an_error_that_loses_nothing():
 
 
 def test_a_schema_that_is_kept_is_not_spoken_of():
-    assert output_of(result(text('{"n":7}'), structured_content={"n": 7}), NUMBER) == ToolOutput('{"n":7}')
+    assert convert_call_result(result(text('{"n":7}'), structured_content={"n": 7}), NUMBER) == ToolOutput(
+        '{"n":7}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_a_schema_that_is_kept_is_not_spoken_of():
 )
 def test_schemas_that_cannot_hold_are_named(schema: dict[str, Any], why: str):
     structured = None if schema is NUMBER else {"n": 1}
-    found = output_of(result(text("words"), structured_content=structured), schema)
+    found = convert_call_result(result(text("words"), structured_content=structured), schema)
 
     assert found.is_error
     assert found.text.startswith("words\n")
@@ -134,15 +136,15 @@ def test_schemas_that_cannot_hold_are_named(schema: dict[str, Any], why: str):
 
 
 def test_an_error_need_not_fit_the_schema():
-    assert output_of(result(text("bad"), is_error=True), NUMBER) == ToolOutput("bad", is_error=True)
+    assert convert_call_result(result(text("bad"), is_error=True), NUMBER) == ToolOutput("bad", is_error=True)
 
 
 def test_a_resource_is_read_with_heads_only_if_there_are_several():
     one = TextResourceContents(uri="memo://1", text="first")
     blob = BlobResourceContents(uri="memo://2", blob=PICTURE, mime_type="image/png")
 
-    assert reading_of(ReadResourceResult(contents=[one])) == ToolOutput("first")
-    assert reading_of(ReadResourceResult(contents=[one, blob])) == ToolOutput(
+    assert convert_resource(ReadResourceResult(contents=[one])) == ToolOutput("first")
+    assert convert_resource(ReadResourceResult(contents=[one, blob])) == ToolOutput(
         "[resource memo://1]\nfirst", media=(Media("image/png", PICTURE, "2"),)
     )
 
@@ -159,7 +161,7 @@ def test_a_prompt_keeps_the_order_of_its_messages_and_marks_other_speakers():
     )
 
     picture = Media("image/png", PICTURE)
-    assert prompt_parts(found) == (
+    assert convert_prompt(found) == (
         Text("look"),
         picture,
         Text("[assistant]\nnice"),
@@ -190,7 +192,7 @@ VALUES = st.recursive(
 
 @given(st.lists(CONTENT, max_size=5), st.dictionaries(TEXTS, VALUES, max_size=3) | st.none(), st.booleans())
 def test_no_text_is_ever_lost(content: list[Any], structured: Any, is_error: bool):
-    found = output_of(result(*content, structured_content=structured, is_error=is_error))
+    found = convert_call_result(result(*content, structured_content=structured, is_error=is_error))
 
     said = [part.text for part in content if isinstance(part, TextContent)]
     said += [part.resource.text for part in content if isinstance(part, EmbeddedResource)]
@@ -223,5 +225,5 @@ def test_no_text_is_ever_lost(content: list[Any], structured: Any, is_error: boo
 def test_a_server_cannot_keep_us_busy_with_its_own_schema(schema: dict[str, Any], structured: dict[str, Any]):
     began_s = time.monotonic()
 
-    assert not output_of(result(structured_content=structured), schema).is_error
+    assert not convert_call_result(result(structured_content=structured), schema).is_error
     assert time.monotonic() - began_s < 10

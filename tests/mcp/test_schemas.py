@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.mcp.schemas import problem_of
+from bridle.mcp.schemas import find_schema_problem
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(max_size=8),
@@ -34,7 +34,7 @@ JSON = st.recursive(
     ],
 )
 def test_a_schema_that_can_be_used_is_left_alone(schema: object):
-    assert problem_of(schema) == ""
+    assert find_schema_problem(schema) == ""
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_schema_that_can_be_used_is_left_alone(schema: object):
     ],
 )
 def test_what_is_wrong_with_a_schema_is_said(schema: object, problem: str):
-    assert problem_of(schema) == problem
+    assert find_schema_problem(schema) == problem
 
 
 def test_a_schema_without_a_bottom_is_refused():
@@ -63,24 +63,26 @@ def test_a_schema_without_a_bottom_is_refused():
     for _ in range(100):
         schema = {"properties": schema}
 
-    assert problem_of(schema) == "its schema is nested deeper than 64 levels"
+    assert find_schema_problem(schema) == "its schema is nested deeper than 64 levels"
 
 
 @given(JSON)
 def test_whatever_it_is_there_is_an_answer(schema: object):
-    assert isinstance(problem_of(schema), str)
+    assert isinstance(find_schema_problem(schema), str)
 
 
 def test_a_schema_that_would_take_forever_to_check_is_refused():
     parts = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(40)}
     schema = {"type": "object", "$ref": "#/$defs/d0", "$defs": {**parts, "d40": {}}}
 
-    assert problem_of(schema) == "its schema is so tangled that it would take forever to check anything"
+    assert (
+        find_schema_problem(schema) == "its schema is so tangled that it would take forever to check anything"
+    )
 
 
 def test_many_references_are_followed_soon():
     schema = {"not": {"$anchor": "z"}, "anyOf": [{"$ref": "#z"} for _ in range(3500)]}
     began_s = time.monotonic()
 
-    assert problem_of(schema) == ""
+    assert find_schema_problem(schema) == ""
     assert time.monotonic() - began_s < 5

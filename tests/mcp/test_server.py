@@ -261,7 +261,7 @@ async def test_megabytes_are_looked_through_beside_the_event_loop(
         threads.append(threading.get_ident())
         return ToolOutput("")
 
-    monkeypatch.setattr("bridle.mcp.client.output_of", look)
+    monkeypatch.setattr("bridle.mcp.client.convert_call_result", look)
     async with kept(tmp_path, plain()) as keep:
         await keep.call("mcp__plain__much", {"size": 1_000_000, "images": 0})
         await keep.call("mcp__plain__much", {"size": 1_000, "images": 0})

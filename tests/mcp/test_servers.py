@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError, ToolError, UsageError
 from bridle.core.ids import SessionId
+from bridle.core.mcp_servers import ToolOffer
 from bridle.core.messages import Text
 from bridle.core.permission import Rule
 from bridle.core.ports import ToolOutput
 from bridle.core.server_views import PromptView, ServerView
-from bridle.core.servers import ToolOffer
 from bridle.mcp.server import Timing
 from bridle.mcp.settings import FolderServers, ServerSettings
 from tests.mcp.players import CAST, ONE, OTHER, QUICK, Keep, eventually, is_alive, kept, plain, raw

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
+from bridle.mcp.server_log import MAX_LINES, ServerLog
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.stdio import Reads, Stdio, _Talk
-from bridle.mcp.words import MAX_LINES, Words
+from bridle.mcp.stdio import MessageReader, StdioTransport, _ServerPipes
 from bridle.sandbox import LocalSandbox
 from bridle.system.pipes import Pipes
 from tests.mcp.players import is_alive, raw
@@ -22,9 +22,9 @@ from tests.mcp.players import is_alive, raw
 ROOM = SessionId("mcp")
 
 
-def stdio(settings: ServerSettings, folder: Path) -> tuple[Stdio, LocalSandbox]:
+def stdio(settings: ServerSettings, folder: Path) -> tuple[StdioTransport, LocalSandbox]:
     sandbox = LocalSandbox(home="/nonexistent")
-    return Stdio(settings, str(folder), sandbox, ROOM, Words(settings)), sandbox
+    return StdioTransport(settings, str(folder), sandbox, ROOM, ServerLog(settings)), sandbox
 
 
 async def test_messages_go_out_and_come_in(tmp_path: Path):
@@ -99,7 +99,7 @@ async def test_what_cannot_be_started_is_named(tmp_path: Path, change: dict[str,
 
 async def test_a_server_that_prints_without_end_lets_others_have_their_turn():
     lines = 3200
-    reads = Reads(Words(raw("exit")), lambda: None)
+    reads = MessageReader(ServerLog(raw("exit")), lambda: None)
     reads.put([*[b"y"] * lines, b'{"jsonrpc": "2.0", "method": "x"}'])
     turns = 0
 
@@ -116,11 +116,11 @@ async def test_a_server_that_prints_without_end_lets_others_have_their_turn():
 
 
 async def test_of_many_printed_lines_only_those_are_looked_at_that_are_kept():
-    words = Words(raw("exit"))
+    words = ServerLog(raw("exit"))
     looked_at: list[str] = []
     words.say = looked_at.append  # type: ignore[method-assign]
     pipes = Pipes()
-    talk = _Talk(pipes, words)
+    talk = _ServerPipes(pipes, words)
     os.write(pipes.errors, b"".join(b"%d\n" % number for number in range(1000)))
     talk.read_printed()
     pipes.close_theirs()

@@ -23,7 +23,7 @@ from bridle.core.protocol import (
     TurnEnded,
 )
 from bridle.memory.embedders import Embedder
-from bridle.memory.embedders.rows import unit_rows
+from bridle.memory.embedders.normalize import normalize_rows
 from bridle.memory.local import LocalMemory
 from bridle.stores.ephemeral import EphemeralStore
 
@@ -67,7 +67,7 @@ class WordEmbedder:
             for word in set(re.findall(r"\w+", text.lower())) - EMPTY_WORDS:
                 rng = np.random.default_rng(crc32(self.synonyms.get(word, word).encode()))
                 row += rng.standard_normal(self.dims, np.float32)
-        return unit_rows(rows)
+        return normalize_rows(rows)
 
     async def aclose(self) -> None:
         self.closed += 1

@@ -7,12 +7,12 @@ import pytest
 from bridle.memory.database import Database, rows_of
 from bridle.memory.keywords import (
     RANKED,
-    Asker,
     Match,
+    SearchScope,
     Word,
     best_by_words,
     match_of,
-    share_of,
+    score_keywords,
     tokenizer,
     words_of,
 )
@@ -87,7 +87,7 @@ def test_the_best_of_a_project_are_found_among_many_of_another(
     database.write(lambda c: c.executemany(add, [*own, *foreign, *seen]))
 
     found = database.read(lambda c: words_of(c, tokenizer(c), "volcano", passages))
-    askers = [Asker(2, "", 0), Asker(2, "a", 1), Asker(3, "c", 2)]
+    askers = [SearchScope(2, "", 0), SearchScope(2, "a", 1), SearchScope(3, "c", 2)]
 
     assert [database.read(lambda c, a=asker: best_by_words(c, found, a, 3)) for asker in askers] == best
 
@@ -96,10 +96,11 @@ def test_a_passage_has_a_share_of_the_question(database: Database):
     found = words(database, "cat zürich volcano")
     tokenize = database.read(tokenizer)
     shares = [
-        share_of(found, tokenize, text) for text in ("cats of Zurich", "one cat", "tea", "volcano cat Zürich")
+        score_keywords(found, tokenize, text)
+        for text in ("cats of Zurich", "one cat", "tea", "volcano cat Zürich")
     ]
 
     assert shares[2:] == [0.0, 1.0]
     assert 0.5 < shares[0] < 0.7
     assert 0.1 < shares[1] < 0.4
-    assert share_of([], tokenize, "tea") == 0.0
+    assert score_keywords([], tokenize, "tea") == 0.0

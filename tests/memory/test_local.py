@@ -10,11 +10,11 @@ import pytest
 
 from bridle.core.errors import ConfigError, StoreError
 from bridle.core.ids import SessionId
-from bridle.core.ports import Recalled
+from bridle.core.ports import MemoryHit
 from bridle.core.protocol import Rewound
-from bridle.memory.embedding import KEYWORDS_ONLY
+from bridle.memory.active_embedder import KEYWORDS_ONLY
 from bridle.memory.local import PAGE_RECORDS, LocalMemory
-from bridle.memory.shelf import ProjectStats
+from bridle.memory.storage import ProjectStats
 from tests.memory.stage import (
     DIMS,
     HERE,
@@ -36,7 +36,7 @@ CAT = "The cat sleeps on the red sofa in the kitchen."
 DATABASE = "The staging database is called heron and lives in Oslo."
 
 
-def texts(found: list[Recalled]) -> list[str]:
+def texts(found: list[MemoryHit]) -> list[str]:
     return [passage.text for passage in found]
 
 
@@ -58,7 +58,7 @@ async def test_a_passage_is_found_by_its_words(tmp_path: Path, opened: list):
     opened.append(memory := memory_of(tmp_path, store))
 
     assert await memory.search("heron database", cwd=HERE) == [
-        Recalled(DATABASE, 1.0, A, 3, 1, "assistant", 1_700_000_000_000)
+        MemoryHit(DATABASE, 1.0, A, 3, 1, "assistant", 1_700_000_000_000)
     ]
     assert memory.notices == (KEYWORDS_ONLY,)
 

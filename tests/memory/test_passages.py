@@ -11,7 +11,7 @@ from bridle.memory.passages import (
     MAX_TEXT_CHARS,
     OVERLAP_CHARS,
     Passage,
-    Taken,
+    SplitRecords,
     passages_of,
     split,
 )
@@ -39,7 +39,7 @@ def test_what_was_said_becomes_passages_with_their_turns():
     events = (created(), started(), said("Green tea?"), replied("Yes."), gave("two cups"), ended(), summary)
     more = (started(), said("And milk?"))
 
-    assert passages_of(records(*events, *more), str) == Taken(
+    assert passages_of(records(*events, *more), str) == SplitRecords(
         (
             Passage(3, 0, 1, "user", 1003, "Green tea?"),
             Passage(4, 0, 1, "assistant", 1004, "Yes."),
@@ -55,7 +55,7 @@ def test_what_was_said_becomes_passages_with_their_turns():
 def test_later_records_go_on_where_the_earlier_ones_ended():
     later = passages_of(records(said("again")), str, turns=7, recent=40)
 
-    assert later == Taken((Passage(1, 0, 8, "user", 1001, "again"),), 7, 40)
+    assert later == SplitRecords((Passage(1, 0, 8, "user", 1001, "again"),), 7, 40)
 
 
 def test_what_is_no_part_of_the_talk_is_left_out():

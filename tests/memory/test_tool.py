@@ -6,7 +6,7 @@ from msgspec.json import encode
 
 from bridle.core.errors import StoreError, ToolError
 from bridle.core.ids import SessionId
-from bridle.core.ports import OccasionalTool, ToolContext
+from bridle.core.ports import ConditionalTool, ToolContext
 from bridle.core.tool import Access
 from bridle.memory.tool import MemorySearch
 from tests.memory.stage import HERE, A, B, memory_of, said, started, store_of
@@ -70,7 +70,7 @@ async def test_trouble_with_memory_is_told_to_the_model():
 async def test_without_memory_the_tool_is_of_no_use(tmp_path: Path):
     off, on = MemorySearch(None), MemorySearch(memory_of(tmp_path, await store_of({})))
 
-    assert isinstance(off, OccasionalTool)
+    assert isinstance(off, ConditionalTool)
     assert (off.is_useful("/"), on.is_useful("/")) == (False, True)
     with pytest.raises(ToolError, match="memory is off"):
         await off.run({"query": "x"}, CONTEXT)

@@ -23,13 +23,13 @@ from bridle.providers import (
 )
 from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.gemini import GeminiProvider
-from bridle.providers.known import known_models
 from bridle.providers.llama import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
+from bridle.providers.model_data import known_models
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.responses import ResponsesProvider
 from bridle.providers.scripted_server import ScriptedServer
-from bridle.providers.unlisted import UnlistedModel
+from bridle.providers.unlisted import UnlistedModelProvider
 from tests.providers.conversation import ask, request
 
 HELLO = b'{"replies": [{"text": "hi"}], "window_tokens": 1000}'
@@ -206,7 +206,7 @@ async def test_a_missing_key_of_a_server_that_is_not_known():
 async def test_a_model_that_the_vendor_may_not_know_gets_a_hint(name: str, hint: str):
     provider, model = await catalog({"OPENAI_API_KEY": "k"}).resolve(f"openai/{name}")
 
-    assert isinstance(provider, UnlistedModel)
+    assert isinstance(provider, UnlistedModelProvider)
     assert provider.hint == hint
     assert model == Model("openai", name)
 
@@ -456,7 +456,7 @@ def test_no_network_client_and_no_data_is_loaded_for_a_script(scripts: Path):
     code = (
         "import asyncio, sys; from pathlib import Path;"
         "from bridle.providers import ModelCatalog, ProviderEntry;"
-        "from bridle.providers.known import known_models;"
+        "from bridle.providers.model_data import known_models;"
         f"entries = {{'scripted': ProviderEntry(kind='scripted')}}; folders = [Path({str(scripts)!r})];"
         "asyncio.run(ModelCatalog(entries, {}, script_dirs=folders).resolve('scripted/hello'));"
         "print([name for name in sys.modules if name.partition('.')[0] in ('aiohttp', 'xllamacpp')]);"

@@ -31,7 +31,7 @@ from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.gemini import GeminiProvider
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.responses import ResponsesProvider
-from bridle.providers.script import Fault, Reason, Tokens
+from bridle.providers.script import Fault, Reason, ScriptUsage
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.conversation import Outcome, ask, request
 
@@ -104,7 +104,7 @@ async def test_reasoning_text_and_parallel_calls(connect: Connect):
             Call("read_file", {"path": "a.py", "start_line": 1}),
             Call("list_files", {"pattern": "*"}, "own"),
         ),
-        usage=Tokens(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
+        usage=ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
         model="m-2026",
     )
 

@@ -16,7 +16,7 @@ from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.messages import Message, Text, user_message
 from bridle.core.protocol import TextDelta
 from bridle.providers import HttpFault, Reply, Script, TruncateFault
-from bridle.providers.http import Endpoint, HttpClient, decode_event, failure_of
+from bridle.providers.http import Endpoint, HttpClient, decode_event, network_error
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.scripted_server import ScriptedServer
 from tests.patience import PATIENCE_S
@@ -277,7 +277,7 @@ KEY = ConnectionKey("api.example", 443, True, True, None, None, None)
     ids=lambda value: type(value).__name__,
 )
 def test_the_kind_of_a_network_failure(error: Exception, kind: ProviderErrorKind, says: str):
-    found = failure_of("x", error, aiohttp.ClientTimeout(connect=1, sock_read=2))
+    found = network_error("x", error, aiohttp.ClientTimeout(connect=1, sock_read=2))
 
     assert found.kind == kind
     assert says in str(found)

@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from bridle.providers.model_files import MOST_FILES, ModelFile, find_model_files
+from bridle.providers.model_files import MAX_FILES, ModelFile, find_model_files
 from tests.providers.llama.test_gguf import LLAMA, gguf, pair, text
 
 CHAT = gguf(*LLAMA)
@@ -58,10 +58,10 @@ def test_strange_files_do_no_harm(tmp_path: Path):
 def test_there_is_an_end_to_looking(tmp_path: Path):
     deep = tmp_path.joinpath(*"abcdefgh")
     put(deep / "deep.gguf")
-    for number in range(MOST_FILES + 5):
+    for number in range(MAX_FILES + 5):
         put(tmp_path / f"{number:03}.gguf")
     found = find_model_files([tmp_path])
 
-    assert len(found) == MOST_FILES
+    assert len(found) == MAX_FILES
     assert deep / "deep.gguf" not in [file.path for file in find_model_files([deep.parents[7]])]
     assert find_model_files([tmp_path], most_entries=10) == []

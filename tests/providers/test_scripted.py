@@ -12,7 +12,7 @@ from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_messa
 from bridle.core.model import Model, Price
 from bridle.core.protocol import TextDelta
 from bridle.providers import Call, HangFault, HttpFault, Reply, Script, ScriptedProvider
-from bridle.providers.script import Dollars
+from bridle.providers.script import ScriptPrice
 from tests.providers.conversation import Outcome, ask, request
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "scripts"
@@ -95,9 +95,9 @@ async def test_what_was_asked_is_kept():
 
 
 def test_a_script_states_the_facts_of_its_model():
-    script = Script((), window_tokens=100, max_output_tokens=10, price=Dollars(1.0, 2.0))
+    script = Script((), window_tokens=100, max_output_tokens=10, price=ScriptPrice(1.0, 2.0))
 
-    assert ScriptedProvider(script).model("x") == Model("scripted", "x", 100, 10, Dollars(1.0, 2.0))
+    assert ScriptedProvider(script).model("x") == Model("scripted", "x", 100, 10, ScriptPrice(1.0, 2.0))
     assert isinstance(script.price, Price)
 
 

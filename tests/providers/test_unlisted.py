@@ -2,14 +2,14 @@ import pytest
 
 from bridle.core.errors import ProviderError
 from bridle.providers import HttpFault, ScriptedProvider
-from bridle.providers.unlisted import UnlistedModel
+from bridle.providers.unlisted import UnlistedModelProvider
 from tests.providers.conversation import ask, request
 
 
 async def test_an_answer_passes_through():
     inner = ScriptedProvider.of("hello")
 
-    outcome = await ask(UnlistedModel(inner, "did you mean x?"))
+    outcome = await ask(UnlistedModelProvider(inner, "did you mean x?"))
 
     assert outcome.shown == [("text", "hello")]
     assert outcome.reply
@@ -19,7 +19,7 @@ async def test_an_answer_passes_through():
     ("reason", "hint"), [("model_not_found", "did you mean v/x?"), ("rate_limited", ""), ("server_error", "")]
 )
 async def test_only_a_model_that_is_not_found_gets_the_hint(reason, hint: str):
-    provider = UnlistedModel(ScriptedProvider.of(HttpFault(reason=reason)), "did you mean v/x?")
+    provider = UnlistedModelProvider(ScriptedProvider.of(HttpFault(reason=reason)), "did you mean v/x?")
 
     with pytest.raises(ProviderError) as caught:
         [item async for item in provider.stream(request())]
@@ -28,7 +28,7 @@ async def test_only_a_model_that_is_not_found_gets_the_hint(reason, hint: str):
 
 
 async def test_who_stops_listening_closes_the_stream_behind_it():
-    provider = UnlistedModel(ScriptedProvider.of("a long answer"), "")
+    provider = UnlistedModelProvider(ScriptedProvider.of("a long answer"), "")
     stream = provider.stream(request())
 
     await anext(stream)

@@ -1,6 +1,6 @@
 import pytest
 
-from bridle.providers.known import known_models
+from bridle.providers.model_data import known_models
 from bridle.providers.vendors import VENDORS, vendor_at
 
 

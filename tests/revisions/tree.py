@@ -14,8 +14,8 @@ from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Blobs
 from bridle.core.revision import FileChange, states_at
-from bridle.revisions.files import FileRevisions
-from bridle.revisions.keeper import FileKeeper
+from bridle.revisions.file_keeper import FileKeeper
+from bridle.revisions.file_revisions import FileRevisions
 
 S = SessionId("s")
 
@@ -159,7 +159,7 @@ class Journal:
 AS_USER = """
 import os, shutil, sys, tempfile
 from pathlib import Path
-import bridle.revisions.files, bridle.stores.blobs, tests.revisions.tree
+import bridle.revisions.file_revisions, bridle.stores.blobs, tests.revisions.tree
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 root = Path(tempfile.mkdtemp()).resolve()

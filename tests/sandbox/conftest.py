@@ -13,7 +13,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec, SandboxKind
 from bridle.sandbox import LocalSandbox
 from bridle.sandbox.cell import Program
-from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.interpreter import find_interpreter
 
 SESSION = SessionId("s1")
 SECRET = "TOP-SECRET"
@@ -69,7 +69,7 @@ async def sandbox(user_home: Path, kind: SandboxKind) -> AsyncIterator[LocalSand
 @pytest.fixture
 def environment(user_home: Path) -> dict[str, str]:
     """Give what programs find in their environment."""
-    folders = [str(Path(interpreter()).parent), os.environ.get("PATH", os.defpath)]
+    folders = [str(Path(find_interpreter()).parent), os.environ.get("PATH", os.defpath)]
     return {"PATH": os.pathsep.join(folders), "HOME": str(user_home), "LANG": "C.UTF-8"}
 
 

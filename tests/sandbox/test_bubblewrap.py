@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bridle.sandbox.bubblewrap import mounts, program_places
-from bridle.sandbox.shield import Shield
+from bridle.sandbox.bubblewrap import find_program_paths, plan_mounts
+from bridle.sandbox.protected_paths import ProtectedPaths
 
 
 @pytest.fixture
@@ -27,7 +27,9 @@ def test_an_installation_is_shown_as_a_whole(place: Path):
     script = file(place / "node" / "node_modules" / "a" / "lib" / "cli.js")
     alone = file(place / "tools" / "server.py")
 
-    assert program_places((program, script, "--stdio", alone, str(place), "/usr/bin/env", "/tmp/none")) == (
+    assert find_program_paths(
+        (program, script, "--stdio", alone, str(place), "/usr/bin/env", "/tmp/none")
+    ) == (
         str(place / "venv"),
         str(place / "node" / "node_modules"),
         str(place / "tools"),
@@ -42,15 +44,15 @@ def test_the_interpreter_of_a_script_is_shown_too(place: Path, line: str):
     script = Path(file(place / "hooks" / "check"))
     script.write_text(line.format(python) + "\n")
 
-    assert program_places((str(script),)) == (str(script.parent), str(Path(python).parents[1]))
+    assert find_program_paths((str(script),)) == (str(script.parent), str(Path(python).parents[1]))
 
 
 def test_a_program_is_looked_for_on_the_path(place: Path):
     program = Path(file(place / "venv" / "bin" / "server"))
     program.chmod(0o755)
 
-    assert program_places(("server",), f"/usr/bin:{program.parent}") == (str(place / "venv"),)
-    assert program_places(("server",), "/usr/bin") == ()
+    assert find_program_paths(("server",), f"/usr/bin:{program.parent}") == (str(place / "venv"),)
+    assert find_program_paths(("server",), "/usr/bin") == ()
 
 
 def test_what_a_program_is_a_link_to_is_shown_too(place: Path):
@@ -59,19 +61,19 @@ def test_what_a_program_is_a_link_to_is_shown_too(place: Path):
     link.parent.mkdir()
     link.symlink_to(program)
 
-    assert program_places((str(link),)) == (str(link.parent), str(place / "venv"))
+    assert find_program_paths((str(link),)) == (str(link.parent), str(place / "venv"))
 
 
 def test_of_a_file_in_the_folder_itself_nothing_else_is_shown():
     with tempfile.NamedTemporaryFile(dir="/tmp") as lone:
-        assert program_places((lone.name,)) == (lone.name,)
+        assert find_program_paths((lone.name,)) == (lone.name,)
 
 
 def test_it_is_there_but_cannot_be_changed_and_what_is_hidden_stays_hidden(place: Path):
     secret = place / "venv" / "secret"
-    shield = Shield(hidden_files=(str(secret),))
+    shield = ProtectedPaths(hidden_files=(str(secret),))
 
-    found = mounts(shield, (), "/usr", shown=(str(place / "venv"),))
+    found = plan_mounts(shield, (), "/usr", shown=(str(place / "venv"),))
 
     assert found[str(place / "venv")] == "fixed"
     assert found[str(secret)] == "hidden file"
@@ -79,4 +81,4 @@ def test_it_is_there_but_cannot_be_changed_and_what_is_hidden_stays_hidden(place
 
 
 def test_what_lies_elsewhere_needs_no_showing():
-    assert "/opt/venv" not in mounts(Shield(), (), "/usr", shown=("/opt/venv",))
+    assert "/opt/venv" not in plan_mounts(ProtectedPaths(), (), "/usr", shown=("/opt/venv",))

@@ -89,14 +89,14 @@ async def test_a_warden_that_came_as_its_start_was_cancelled_is_kept_for_the_nex
     warden, other = socket.socketpair()
     cell = Cell(None, ours, has_walls=False)  # type: ignore[arg-type]
     with theirs, other:
-        start = asyncio.ensure_future(cell._hire())
+        start = asyncio.ensure_future(cell._take_warden())
         await asyncio.sleep(0)
         cell._welcome(1, warden)
         start.cancel()
         await asyncio.wait([start])
 
         assert start.cancelled()
-        assert await cell._hire() == (1, warden)
+        assert await cell._take_warden() == (1, warden)
         cell._keep(1, warden)
         cell._drop("")
         assert warden.fileno() == -1

@@ -5,7 +5,7 @@ import sys
 from textwrap import dedent
 
 from bridle.sandbox import launcher
-from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.interpreter import find_interpreter
 
 BEGIN = """
     import os, socket
@@ -33,7 +33,7 @@ def test_it_loads_nothing_that_takes_long():
     """Every cell waits for it."""
     program = "import sys; exec(open(sys.argv[1]).read(), {'__name__': 'launcher'}); print(*sys.modules)"
     done = subprocess.run(
-        [interpreter(), "-I", "-S", "-c", program, launcher.__file__],
+        [find_interpreter(), "-I", "-S", "-c", program, launcher.__file__],
         capture_output=True,
         text=True,
         timeout=90,

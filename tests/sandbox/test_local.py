@@ -25,7 +25,7 @@ from bridle.core.permission import Rule
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import LocalSandbox
 from bridle.sandbox.cell import Cell, Program, open_cell
-from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.interpreter import find_interpreter
 from bridle.sandbox.proxy import Proxy
 from bridle.sandbox.syscalls import NUMBERS
 from tests.sandbox.conftest import SECRET, SESSION, Outcome, Run
@@ -35,7 +35,7 @@ Start = Callable[..., Awaitable[tuple[Program, int]]]
 BOTH = pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 ALL = pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])
 HIDING = (Rule("deny", "read_file", "secrets/**"), Rule("deny", "read_file", "**/.env"))
-PYTHON = f"'{interpreter()}' -I -S -c"
+PYTHON = f"'{find_interpreter()}' -I -S -c"
 NAP = "sleep 1000"
 
 
@@ -666,7 +666,15 @@ async def test_the_proxy_lets_allowed_hosts_through_and_names_the_rule_for_other
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        ask = ("env", interpreter(), "-I", "-S", "-c", FETCH, f"GET http://127.0.0.1:{port}/a?b HTTP/1.1")
+        ask = (
+            "env",
+            find_interpreter(),
+            "-I",
+            "-S",
+            "-c",
+            FETCH,
+            f"GET http://127.0.0.1:{port}/a?b HTTP/1.1",
+        )
         refused = await run(ask)
         allowed = await run(ask, rules=(Rule("allow", "bash", "domain:127.0.0.1"),))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bridle.sandbox.survey import SLACK_NS, Survey
-from bridle.sandbox.traps import Look, Traps
+from bridle.sandbox.trap_scanner import SLACK_NS, TrapScanner
+from bridle.sandbox.traps import TrapCheck, Traps
 
 EVIL = "[core]\n\tpager = x\n"
 
@@ -48,14 +48,14 @@ def names(away: Path) -> list[str]:
 def test_what_was_there_before_stays(root: Path, traps: Traps, away: Path):
     repository(root / "own", EVIL)
     (root / ".envrc").write_text("own")
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (root / "other").write_text("x")
 
     assert (look.finish(), names(away)) == ([], [])
 
 
 def test_what_appeared_is_moved_with_all_that_is_in_it(root: Path, traps: Traps, away: Path):
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (root / "a/.husky/_").mkdir(parents=True)
     (root / "a/.husky/_/pre-commit").write_text("evil")
 
@@ -69,7 +69,7 @@ def test_what_appeared_is_moved_with_all_that_is_in_it(root: Path, traps: Traps,
 
 def test_of_a_repository_only_the_harmful_part_is_moved(root: Path, traps: Traps, away: Path):
     git = repository(root / "own")
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (git / "config").write_text(EVIL)
     (git / "hooks/pre-commit").write_text("evil")
 
@@ -80,14 +80,14 @@ def test_of_a_repository_only_the_harmful_part_is_moved(root: Path, traps: Traps
 
 def test_the_users_own_settings_may_change_in_harmless_ways_meanwhile(root: Path, traps: Traps, away: Path):
     git = repository(root, EVIL)
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (git / "config").write_text(EVIL + '[branch "a"]\n\tremote = origin\n')
 
     assert (look.finish(), names(away)) == ([], [])
 
 
 def test_the_same_trap_is_found_again(root: Path, traps: Traps, away: Path):
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     for count in (1, 2):
         repository(root / f"new{count}", EVIL)
         assert len(look.finish()) == 1
@@ -100,7 +100,7 @@ def test_the_same_trap_is_found_again(root: Path, traps: Traps, away: Path):
 
 def test_a_place_that_the_config_names_is_as_good_as_a_hook(root: Path, traps: Traps, away: Path):
     repository(root, "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../more\n")
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (root / "tools/hooks").mkdir(parents=True)
     (root / "tools/hooks/pre-commit").write_text("evil")
     (root / "more").write_text(EVIL)
@@ -137,7 +137,7 @@ def test_a_link_on_the_way_is_not_followed(root: Path, traps: Traps, away: Path,
 
 
 def test_names_with_control_characters_are_not_shown_as_they_are(root: Path, traps: Traps):
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (root / "a\x1b[2J\n").mkdir()
     (root / "a\x1b[2J\n/.envrc").write_text("x")
 
@@ -149,7 +149,7 @@ def test_names_with_control_characters_are_not_shown_as_they_are(root: Path, tra
 def test_a_second_look_lists_only_what_has_changed(root: Path):
     for number in range(20):
         (root / f"d{number}").mkdir()
-    survey = Survey(str(root), [str(root)])
+    survey = TrapScanner(str(root), [str(root)])
     survey.look()
     for path, folder in survey._folders.items():
         survey._folders[path] = replace(folder, looked_ns=2**63)  # as if the others had been long ago
@@ -167,11 +167,14 @@ def test_the_nearest_folders_are_looked_at_first(root: Path):
         (root / name).mkdir(parents=True)
         (root / name / ".envrc").write_text("x")
 
-    assert sorted(Survey(str(root), [str(root)]).look(5).parts) == [f"{root}/e/.envrc", f"{root}/f/.envrc"]
+    assert sorted(TrapScanner(str(root), [str(root)]).look(5).parts) == [
+        f"{root}/e/.envrc",
+        f"{root}/f/.envrc",
+    ]
 
 
 def test_many_are_put_away_at_once_and_told_in_short(root: Path, traps: Traps, away: Path):
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     for number in range(300):
         (root / f"d{number}").mkdir()
         (root / f"d{number}/.envrc").write_text("x")
@@ -184,7 +187,7 @@ def test_many_are_put_away_at_once_and_told_in_short(root: Path, traps: Traps, a
 def test_known_folders_come_before_new_ones_and_what_is_left_out_is_told(root: Path, traps: Traps):
     for name in ("a/b/c", "d"):
         (root / name).mkdir(parents=True)
-    survey = Survey(str(root), [str(root)])
+    survey = TrapScanner(str(root), [str(root)])
     survey.look()
     for number in range(50):
         (root / f"junk{number}").mkdir()
@@ -203,7 +206,7 @@ def test_a_folder_that_was_closed_meanwhile_is_opened(away: Path):
         os.chmod(place, 0o755)
         os.seteuid(65534)
         try:
-            look = Look(Traps(home="/nonexistent", away=f"{place}/away"), [f"{place}"])
+            look = TrapCheck(Traps(home="/nonexistent", away=f"{place}/away"), [f"{place}"])
             os.makedirs(f"{place}/a/b")
             Path(f"{place}/a/b/.envrc").write_text("x")
             os.chmod(f"{place}/a/b", 0o311)
@@ -244,7 +247,7 @@ def test_what_was_there_under_another_name_is_fresh(root: Path, traps: Traps, aw
     (far / ".zed").mkdir()
     (far / ".zed/tasks.json").write_text("own")
     wait_for_the_clock()
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
 
     (far / "x/refs").mkdir()
     (far / "g/refs").mkdir()
@@ -258,7 +261,7 @@ def test_what_was_there_under_another_name_is_fresh(root: Path, traps: Traps, aw
 
 def test_the_home_of_bridle_is_not_searched(root: Path, away: Path):
     traps = Traps(home=str(root), away=str(away), hidden=[str(root / ".bridle")])
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (root / ".bridle").mkdir()
     (root / ".bridle/blob").write_text("x")
     (root / ".bashrc").write_text("evil")
@@ -269,7 +272,7 @@ def test_the_home_of_bridle_is_not_searched(root: Path, away: Path):
 def test_what_becomes_a_repository_again_is_put_away_again(root: Path, traps: Traps, away: Path):
     prepare(root / "x")
     wait_for_the_clock()
-    look = Look(traps, [str(root)])
+    look = TrapCheck(traps, [str(root)])
     (root / "x/refs").mkdir()
     first = look.finish()
     (root / "x/HEAD").write_text("ref: refs/heads/main\n")

@@ -10,9 +10,9 @@ from bridle.core.protocol import Audited
 from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import SCOPES, Scope, Tenant
 from bridle.scale.audit import AuditLog, read_audit
-from bridle.scale.gate import Gate
+from bridle.scale.token_auth import TokenGate
 from bridle.sessions.service import SessionService
-from bridle.stores.tenancy import LocalTenants
+from bridle.stores.local_tenants import LocalTenants
 from tests.sessions.stage import Play, Stage, says
 
 NODE_TOKEN = "the token of the node"
@@ -30,7 +30,7 @@ class Estate:
             self.tenants.put(Tenant(name))
             (workspaces / name).mkdir(exist_ok=True)
         self.audit = AuditLog(stage.store, "node", stage.clock.now_ms, delay_s=0.0)
-        self.gate = Gate(
+        self.gate = TokenGate(
             stage.service,
             self.tenants,
             self.audit,

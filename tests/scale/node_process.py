@@ -19,9 +19,9 @@ warm_process = importlib.import_module("warm_process")
 
 MODULES = """
     dbos psycopg msgspec anyio
-    bridle.app.scale bridle.scale.node bridle.surfaces.cli.scale bridle.surfaces.daemon.cluster_side
+    bridle.app.cluster bridle.scale.node bridle.surfaces.cli.scale bridle.surfaces.daemon.cluster_service
     bridle.surfaces.daemon.process bridle.surfaces.daemon.worker bridle.stores.postgres.blobs
-    bridle.stores.postgres.blocking bridle.providers.scripted
+    bridle.stores.postgres.blocking_pool bridle.providers.scripted
 """.split()
 NETWORK = "NODE_NETWORK"
 PR_SET_PDEATHSIG = 1

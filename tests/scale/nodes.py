@@ -19,7 +19,7 @@ from pathlib import Path
 
 import bridle
 from bridle.core.errors import BridleError
-from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.remote.client import RemoteService, connect
 from tests.patience import PATIENCE_S
 from tests.scale.node_process import NETWORK
@@ -63,7 +63,7 @@ class Node:
         self.settings = settings
         self.name = name
         self.words = tuple(words)
-        self.place = Place(home)
+        self.place = DaemonFiles(home)
         self.network = network
         self.log = home / "log"
         self.is_frozen = False

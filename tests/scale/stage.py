@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Record
-from bridle.sessions.world import SystemClock
+from bridle.sessions.system_clock import SystemClock
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
 from bridle.surfaces.remote.client import RemoteService

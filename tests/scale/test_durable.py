@@ -11,17 +11,17 @@ from bridle.core.errors import SessionBusy, SessionNotRunning
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel
 from bridle.scale import durable
-from bridle.scale.durable import Dispatch, Executor, Lane
-from bridle.scale.orders import Order, read_order
-from bridle.system.tenant import current
+from bridle.scale.durable import Executor, JobQueue, QueueSpec
+from bridle.scale.jobs import Job, decode_job
+from bridle.system.current_tenant import current
 from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PLAIN, SINGLE, SLOW = Lane("plain"), Lane("single", runs=1), Lane("slow", starts=(2, 3600.0))
-SHARED = Lane("shared", tenant_runs=1)
-UNSERVED = Lane("unserved")
+PLAIN, SINGLE, SLOW = QueueSpec("plain"), QueueSpec("single", runs=1), QueueSpec("slow", starts=(2, 3600.0))
+SHARED = QueueSpec("shared", tenant_runs=1)
+UNSERVED = QueueSpec("unserved")
 
 
 class Yard:
@@ -29,7 +29,7 @@ class Yard:
 
     def __init__(self) -> None:
         self.url = fresh_database()
-        self.dispatch = Dispatch(self.url)
+        self.dispatch = JobQueue(self.url)
         self.executor = Executor(self.url, "worker-1")
         self.begun: list[str] = []
         self.running = 0
@@ -38,7 +38,7 @@ class Yard:
         self.work: Callable[[SessionId], Awaitable[None]] | None = None
 
     async def drive(self, leg: str, text: str, tell: Callable[[str], Awaitable[None]]) -> str:
-        session = read_order(text).session
+        session = decode_job(text).session
         self.begun.append(session)
         self.running += 1
         self.most = max(self.most, self.running)
@@ -53,9 +53,9 @@ class Yard:
             self.executor.end(session)
             self.running -= 1
 
-    async def order(self, leg: str, lane: Lane, *, tenant: str = "", priority: int = 5) -> None:
+    async def order(self, leg: str, lane: QueueSpec, *, tenant: str = "", priority: int = 5) -> None:
         await self.dispatch.enqueue(
-            leg, Order(SessionId(leg), Cancel()), lane, tenant=tenant, priority=priority
+            leg, Job(SessionId(leg), Cancel()), lane, tenant=tenant, priority=priority
         )
 
     async def until_begun(self, *names: str) -> None:
@@ -292,10 +292,10 @@ async def test_the_legs_of_one_that_is_gone_are_done_again_by_another(free: Yard
     async def is_gone(executor: str) -> bool:
         return executor == "dead"
 
-    moved = await free.dispatch.hand_on(is_gone)
+    moved = await free.dispatch.requeue_lost(is_gone)
     await free.until_begun("cut-off")
 
-    assert (moved, await free.dispatch.hand_on(is_gone)) == (1, 0)
+    assert (moved, await free.dispatch.requeue_lost(is_gone)) == (1, 0)
 
 
 async def test_what_ended_long_ago_is_forgotten(free: Yard):

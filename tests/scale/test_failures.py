@@ -34,9 +34,9 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.tool import ToolSpec
-from bridle.stores.check import verify
-from bridle.surfaces.daemon.cluster_side import WIRE
-from bridle.surfaces.daemon.ending import LOST
+from bridle.stores.integrity import verify
+from bridle.surfaces.daemon.cluster_service import WIRE
+from bridle.surfaces.daemon.forced_exit import LOST
 from bridle.surfaces.remote.client import RemoteService, say_hello
 from bridle.surfaces.session_calls import wait_for_run
 from tests.scale.nodes import Node

@@ -9,7 +9,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import SessionCreated, SessionTitled
 from bridle.scale.guest import GuestClaims, GuestStore
 from bridle.scale.members import Member, Members
-from bridle.sessions.world import SystemClock
+from bridle.sessions.system_clock import SystemClock
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from tests.patience import PATIENCE_S
@@ -40,7 +40,7 @@ async def test_a_guest_that_slept_for_too_long_loses_its_run_and_comes_back_for_
         await store.append(OTHER, 0, [SessionCreated(OTHER, "/")])
         assert await claims.claim(S)
         await store.append(S, 1, [SessionTitled("again")])
-        assert [one.id for one in await members.living()] == ["guest"]
+        assert [one.id for one in await members.list_living()] == ["guest"]
         await store.aclose()
         assert await judge.rows("SELECT owner FROM bridle.sessions") == [("",), ("",)]
         await judge.aclose()

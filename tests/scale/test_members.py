@@ -12,7 +12,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import SessionCreated, SessionTitled
 from bridle.scale import members
 from bridle.scale.members import Member, Members
-from bridle.sessions.world import SystemClock
+from bridle.sessions.system_clock import SystemClock
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
@@ -104,7 +104,7 @@ async def until_gone(here: Node, name: str) -> None:
 
 async def test_members_know_each_other():
     async with nodes("a", "b") as (a, _):
-        found = await a.members.living()
+        found = await a.members.list_living()
 
     assert [(one.id, one.node, one.address, one.labels, one.version) for one in found] == [
         ("a", "host-of-a", "a:1", ("", "gpu"), "1"),
@@ -171,7 +171,7 @@ async def test_a_living_one_is_not_given_up_and_one_that_leaves_is_gone_at_once(
         async with asyncio.timeout(PATIENCE_S):
             await judged.wait()
 
-        alive = [one.id for one in await a.members.living()]
+        alive = [one.id for one in await a.members.list_living()]
         await b.members.leave()
 
         assert (alive, await a.members.is_gone("b")) == (["a", "b"], True)
@@ -205,7 +205,7 @@ async def test_one_that_was_held_up_itself_gives_nobody_up_for_having_been_held_
         await a.live()
         await until_beaten(a, 5)
 
-        assert [one.id for one in await a.members.living()] == ["a", "b"]
+        assert [one.id for one in await a.members.list_living()] == ["a", "b"]
 
 
 async def test_who_leaves_does_not_wait_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch):

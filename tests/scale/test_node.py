@@ -10,7 +10,7 @@ from bridle.core.model import Model
 from bridle.core.ports import Provider
 from bridle.core.protocol import Prompt
 from bridle.scale.members import Member
-from bridle.scale.node import Foundation, Node
+from bridle.scale.node import Node, NodeParts
 from bridle.stores.postgres.pool import Postgres
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Cast, Play, Stage, says
@@ -33,7 +33,7 @@ class SlowModels(Cast):
 
 def node_of(stage: Stage) -> Node:
     nothing: Any = None
-    ground = Foundation(
+    ground = NodeParts(
         scale=ScaleSettings(),
         postgres=Postgres("postgresql:///none"),
         url="postgresql:///none",

@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from bridle.app.scale import _names_file, _own_models
+from bridle.app.cluster import _names_file, _own_models
 from bridle.config.settings import load_settings
 from bridle.core.errors import NotAllowed
 from bridle.core.tenancy import Tenant
 from bridle.scale.tenant_models import TenantModels
-from bridle.stores.tenancy import LocalTenants
-from bridle.system.tenant import working_for
+from bridle.stores.local_tenants import LocalTenants
+from bridle.system.current_tenant import use_tenant
 
 FILE = "scripted//srv/own.json"
 
@@ -53,13 +53,13 @@ async def test_a_tenant_uses_what_it_has_and_what_is_set_here(
     models = models_for(*patterns)
 
     assert await models.resolve(ref) == ref  # of the usual tenant
-    with working_for("acme"):
+    with use_tenant("acme"):
         if is_let_through:
             assert await models.resolve(ref) == ref
         else:
             with pytest.raises(NotAllowed, match="is not for tenant acme"):
                 await models.resolve(ref)
-    with working_for("gone"), pytest.raises(NotAllowed):
+    with use_tenant("gone"), pytest.raises(NotAllowed):
         await models.resolve("openai/any")
 
 

@@ -25,8 +25,8 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
-from bridle.stores.check import verify
-from bridle.stores.lines import LineStore
+from bridle.stores.integrity import verify
+from bridle.stores.record_lines import LineStore
 from tests.scale.stage import Cluster
 from tests.scale.visitors import Visitor
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.surfaces.cli.parser import WORDS
+from bridle.surfaces.cli.parser import COMMAND_ADDERS
 from scripts.make_man import FOLDER, make_pages, quoted, text
 
 REQUESTS = {".TH", ".SH", ".SS", ".TP", ".B", ".BR", ".PP", ".br", ".nf", ".fi", ".sp"}
@@ -44,8 +44,8 @@ def test_a_page_is_good_roff(name: str):
 
 
 def test_every_command_has_its_page():
-    assert set(PAGES) == {"bridle.1", *(f"bridle-{name}.1" for name in WORDS)}
-    assert all(f"\n.B bridle {name}\n" in PAGES["bridle.1"] for name in WORDS if "-" not in name)
+    assert set(PAGES) == {"bridle.1", *(f"bridle-{name}.1" for name in COMMAND_ADDERS)}
+    assert all(f"\n.B bridle {name}\n" in PAGES["bridle.1"] for name in COMMAND_ADDERS if "-" not in name)
     assert "\n.B \\-\\-max\\-turns N\n" in PAGES["bridle-run.1"]
     assert '\n.SH "BRIDLE IMPORT CLAUDE"\n' in PAGES["bridle-import.1"]
 

@@ -43,9 +43,9 @@ from bridle.core.queries import PreviewContext
 from bridle.core.session import Session, fold
 from bridle.core.transcript import CLEARED
 from bridle.sessions import compaction
-from bridle.sessions.bill import Bill
-from bridle.sessions.compaction import compact, due
+from bridle.sessions.compaction import compact, plan_compaction
 from bridle.sessions.engine import Engine
+from bridle.sessions.metered_calls import MeteredCalls
 from bridle.sessions.setup import Setup, set_up
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.session_calls import fork_session, read_session
@@ -160,7 +160,9 @@ async def world(
 async def done(provider: Scribe, session: Session, *, keep: str = "", trigger: Any = "manual", **more: Any):
     """Compact a session, and return what is to be recorded."""
     async with world(provider, session, **more) as (engine, setup):
-        return await compact(engine, setup, setup.backend, session, trigger=trigger, bill=Bill(), keep=keep)
+        return await compact(
+            engine, setup, setup.backend, session, trigger=trigger, bill=MeteredCalls(), keep=keep
+        )
 
 
 def after(session: Session, *events: Event) -> Session:
@@ -242,7 +244,7 @@ async def test_what_is_pinned_while_the_summary_is_written_is_told_after_it():
     model.hold = asyncio.Event()
     async with world(model, session) as (engine, setup), asyncio.TaskGroup() as group:
         task = group.create_task(
-            compact(engine, setup, setup.backend, session, trigger="manual", bill=Bill())
+            compact(engine, setup, setup.backend, session, trigger="manual", bill=MeteredCalls())
         )
         await model.began.wait()
         after(session, Pinned("late"))
@@ -430,7 +432,7 @@ async def test_cancelling_closes_the_stream():
     model.hold = asyncio.Event()
     async with world(model, session) as (engine, setup):
         task = asyncio.create_task(
-            compact(engine, setup, setup.backend, session, trigger="manual", bill=Bill())
+            compact(engine, setup, setup.backend, session, trigger="manual", bill=MeteredCalls())
         )
         await model.began.wait()
         task.cancel()
@@ -473,9 +475,12 @@ async def test_where_nothing_would_go_nothing_is_done():
     session = folded(*talk(1, 10))
     async with world(model := Scribe(), session) as (engine, setup):
         for trigger in ("automatic", "manual"):
-            started = due(session, setup.backend, POLICY, trigger=trigger, turn=1, last_turn=0)
+            started = plan_compaction(session, setup.backend, POLICY, trigger=trigger, turn=1, last_turn=0)
             assert started is None
-            assert await compact(engine, setup, setup.backend, session, trigger=trigger, bill=Bill()) == ()
+            assert (
+                await compact(engine, setup, setup.backend, session, trigger=trigger, bill=MeteredCalls())
+                == ()
+            )
 
     assert model.requests == []
 
@@ -483,7 +488,7 @@ async def test_where_nothing_would_go_nothing_is_done():
 async def test_what_is_due_is_told_in_numbers():
     session = folded(*talk(6))
     async with world(Scribe(), session) as (_, setup):
-        started = due(session, setup.backend, POLICY, trigger="automatic", turn=1, last_turn=0)
+        started = plan_compaction(session, setup.backend, POLICY, trigger="automatic", turn=1, last_turn=0)
 
     assert started == CompactionStarted("automatic", 0, 3_065, 13)
 
@@ -747,7 +752,9 @@ async def test_a_summary_that_cannot_be_paid_for_is_not_asked_for():
     session, model, small = folded(*talk(4)), Scribe(), Scribe()
     budget = Budget(Limits(cost=0.001), 0.0)
     async with world(model, session, small=small, price=Price(10.0, 10.0)) as (engine, setup):
-        [failed] = await compact(engine, setup, setup.backend, session, trigger="manual", bill=Bill(budget))
+        [failed] = await compact(
+            engine, setup, setup.backend, session, trigger="manual", bill=MeteredCalls(budget)
+        )
 
     reason = "the answer may need more than is left of the cost limit: 0 of 0.001 used"
     assert failed == CompactionFailed(reason)
@@ -760,7 +767,7 @@ async def test_a_summary_is_paid_for_out_of_what_is_left():
     budget = Budget(Limits(tokens=10_000), 0.0)
     async with world(model, session) as (engine, setup):
         [compacted] = await compact(
-            engine, setup, setup.backend, session, trigger="manual", bill=Bill(budget)
+            engine, setup, setup.backend, session, trigger="manual", bill=MeteredCalls(budget)
         )
 
     assert compacted.usage == USAGE

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bridle.core.blame import Account
 from bridle.core.budget import Limits
 from bridle.core.errors import ProviderError
 from bridle.core.hook import (
@@ -47,9 +46,10 @@ from bridle.core.protocol import (
 from bridle.core.queries import Records
 from bridle.core.session import RunState
 from bridle.core.tool import Access, ToolSpec
+from bridle.core.usage import UsageCollector
+from bridle.sessions.command_checks import resumed_options
 from bridle.sessions.engine import NoHooks
-from bridle.sessions.intake import options_after_cut
-from bridle.sessions.screening import patched
+from bridle.sessions.hook_patches import apply_request_patches
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import USAGE, Cast, FixedClock, Play, SmallTool, Stage, call, says
@@ -249,7 +249,7 @@ def test_a_resumed_run_keeps_the_hooks_it_was_started_with():
     )
 
     def after(hooks: HookOverride) -> HookOverride:
-        return options_after_cut(run, RunOptions(hooks=hooks)).hooks
+        return resumed_options(run, RunOptions(hooks=hooks)).hooks
 
     assert after(HookOverride()) == run.options.hooks
     assert after(HookOverride((newer,))) == HookOverride((guard, other, newer), ("audit",))
@@ -404,7 +404,7 @@ async def test_what_an_answer_used_that_broke_off_is_told_as_the_agents_own():
     play = Broken()
     async with Stage(play, models=Priced(play, window_tokens=10_000)) as stage:
         ended = await stage.run("hi", limits=Limits(cost=15.0))
-        account = Account()
+        account = UsageCollector()
         account.add_all(await stage.service.ask(Records(stage.session)))
 
     assert (account.own.tokens, account.own.cost) == (ended.usage.context, ended.cost)
@@ -463,6 +463,6 @@ def test_a_request_cannot_become_dearer_in_the_words_of_a_vendor():
     request = ModelRequest("m", "", (), max_output_tokens=10, params={"top_p": 1.0})
     dearer = {"model": "dear", "n": 9, "max_tokens": 99, "max_completion_tokens": 99, "top_p": 0.5}
 
-    assert patched(request, (ModelRequestPatch(provider_params=dearer),)) == replace(
+    assert apply_request_patches(request, (ModelRequestPatch(provider_params=dearer),)) == replace(
         request, params={"top_p": 0.5}
     )

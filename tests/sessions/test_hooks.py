@@ -11,15 +11,15 @@ from bridle.core.hook import (
     HookInvocation,
     HookOutcome,
     HookPoint,
-    ModelReplySeen,
+    ModelReplyView,
     ModelRequestPatch,
-    ModelRequestSeen,
+    ModelRequestView,
     Patch,
     RunResultPatch,
     ToolArgsPatch,
-    ToolCallSeen,
+    ToolCallView,
     ToolResultPatch,
-    ToolResultSeen,
+    ToolResultView,
 )
 from bridle.core.messages import Message, Text, ToolCall
 from bridle.core.permission import parse_rule
@@ -37,7 +37,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
-from bridle.sessions.screening import with_text
+from bridle.sessions.hook_patches import with_text
 from tests.sessions.stage import USAGE, Play, SmallTool, Stage, call, says
 
 POINTS: tuple[HookPoint, ...] = (
@@ -139,22 +139,22 @@ async def test_a_hook_is_told_what_happens():
     base = {"session_id": "play", "cwd": "/", "agent": "default"}
     assert told["run_started"] == HookInvocation("run_started", prompt="hi", **base)
     assert told["pre_llm_request"] == HookInvocation(
-        "pre_llm_request", turn_number=1, llm_request=ModelRequestSeen(100, 1), **base
+        "pre_llm_request", turn_number=1, llm_request=ModelRequestView(100, 1), **base
     )
     assert told["post_llm_response"] == HookInvocation(
         "post_llm_response",
         turn_number=1,
-        llm_response=ModelReplySeen("", ("look",), "tool_use", USAGE),
+        llm_response=ModelReplyView("", ("look",), "tool_use", USAGE),
         **base,
     )
     assert told["pre_tool_execution"] == HookInvocation(
-        "pre_tool_execution", turn_number=1, tool_call=ToolCallSeen("c1", "look", {"on": "a"}), **base
+        "pre_tool_execution", turn_number=1, tool_call=ToolCallView("c1", "look", {"on": "a"}), **base
     )
     assert told["post_tool_execution"] == HookInvocation(
         "post_tool_execution",
         turn_number=1,
-        tool_call=ToolCallSeen("c1", "look", {"on": "a"}),
-        tool_result=ToolResultSeen("c1", "look", "saw a", is_error=False),
+        tool_call=ToolCallView("c1", "look", {"on": "a"}),
+        tool_result=ToolResultView("c1", "look", "saw a", is_error=False),
         **base,
     )
     assert told["turn_boundary"] == HookInvocation("turn_boundary", turn_number=1, **base)

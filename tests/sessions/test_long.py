@@ -13,7 +13,7 @@ from bridle.core.messages import ToolCall, ToolResult, Usage
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.ports import Provider
 from bridle.core.protocol import Compacted, Delta, ModelReplied, Pin
-from bridle.memory.embedders.choice import Choice, open_embedder
+from bridle.memory.embedders.choice import EmbedderSettings, open_embedder
 from bridle.memory.local import LocalMemory
 from bridle.memory.tool import MemorySearch
 from bridle.sessions.compaction import INSTRUCTION_FILE
@@ -91,7 +91,7 @@ async def test_five_hundred_turns_keep_every_rule_and_stay_inside_the_window(tmp
     model = Diligent()
     clock = FixedClock()
     store = EphemeralStore(clock)
-    choice = Choice("wordllama", "", "", "", "")
+    choice = EmbedderSettings("wordllama", "", "", "", "")
     memory = LocalMemory(
         tmp_path,
         store,

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bridle.core.errors import SessionNotFound, UsageError
-from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import (
@@ -22,7 +21,8 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Status
 from bridle.core.session_api import LiveSession, SessionApi, SessionNews
-from bridle.sessions.journal import open_brief
+from bridle.core.session_status import SessionStatus, make_session_status
+from bridle.sessions.journal import open_without_messages
 from bridle.surfaces.session_calls import read_session, wait_for_run
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.troupe import Troupe, spawn
@@ -51,7 +51,7 @@ async def test_a_glance_says_what_the_whole_fold_says():
         await stage.prompt("hi")
         await until_asked(stage.service, stage.session)
         waiting = await stage.service.ask(Status(stage.session))
-        whole = glance_of(await read_session(stage.service, stage.session), is_running=True)
+        whole = make_session_status(await read_session(stage.service, stage.session), is_running=True)
         await stage.decide("a", "once")
 
         assert waiting == whole
@@ -73,10 +73,10 @@ async def test_a_glance_at_a_long_session_reads_only_its_end():
         for n in range(60):
             await stage.run(f"prompt {n}")
         counting = Counting(stage.store)
-        brief = glance_of(await open_brief(counting, stage.session))
+        brief = make_session_status(await open_without_messages(counting, stage.session))
         whole = await read_session(stage.service, stage.session)
 
-    assert brief == glance_of(whole)
+    assert brief == make_session_status(whole)
     assert counting.records < whole.seq / 4
 
 
@@ -131,7 +131,7 @@ async def test_news_and_glances_of_the_daemon_are_those_of_its_sessions(tmp_path
         await news.aclose()
 
     assert waits.session == session
-    assert isinstance(there, Glance)
+    assert isinstance(there, SessionStatus)
     assert there == here
 
 

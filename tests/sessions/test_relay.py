@@ -25,7 +25,7 @@ from bridle.core.protocol import (
 from bridle.core.tool import Access, ToolSpec
 from bridle.sessions.bus import Bus
 from bridle.sessions.journal import open_journal
-from bridle.sessions.relay import Relay
+from bridle.sessions.relay import QuestionRelay
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.session_calls import read_session
 from tests.sessions.stage import FixedClock, SmallTool, says
@@ -171,7 +171,7 @@ async def test_the_questions_of_a_child_outlast_turns_and_go_with_it():
 async def test_what_is_still_open_can_be_withdrawn():
     async with Troupe({}) as troupe:
         journal = await open_journal(troupe.main, troupe.store, Bus(), troupe.clock)
-        relay = Relay(FIRST, journal, troupe.service)
+        relay = QuestionRelay(FIRST, journal, troupe.service)
         await relay.see(ApprovalRequested("c", "touch", {}, "mode ask", parent="code"))
         await relay.see(QuestionAsked("q", Question("which?")))
         was_open, withdrawn = relay.is_open, relay.withdraw()
@@ -205,7 +205,7 @@ async def test_who_is_cancelled_while_a_question_is_repeated_leaves_the_journal_
     async with Troupe({"go": [says("done")]}, store=store) as troupe:
         journal = await open_journal(troupe.main, store, Bus(), clock)
         store.gate = gate
-        relay = Relay(SessionId("child"), journal, troupe.service)
+        relay = QuestionRelay(SessionId("child"), journal, troupe.service)
         seeing = asyncio.create_task(relay.see(ApprovalRequested("c", "touch", {}, "why")))
         await gate.crowd(1)
         seeing.cancel()

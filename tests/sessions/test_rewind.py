@@ -19,15 +19,15 @@ from bridle.core.ports import Tool, ToolContext
 from bridle.core.protocol import Cancel, Delete, FilesChanged, KernelSaved, Rewind, Rewound, ToolOutputDelta
 from bridle.core.queries import Changes, Describe, PlanRewind, Records
 from bridle.core.revision import FileChange
-from bridle.core.turns import find_turn, last_rewind, turns_of
+from bridle.core.turns import find_turn, last_rewind, list_turns
 from bridle.kernel.settings import KernelSettings
-from bridle.kernel.tool import python_tool
-from bridle.revisions.files import FileRevisions
-from bridle.revisions.keeper import FileKeeper
+from bridle.kernel.tool import create_python_tool
+from bridle.revisions.file_keeper import FileKeeper
+from bridle.revisions.file_revisions import FileRevisions
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import MemoryBlobs
 from bridle.surfaces.session_calls import read_session
-from bridle.tools.files import file_tools
+from bridle.tools.file_tools import file_tools
 from bridle.tools.shell import ShellSettings, shell_tools
 from tests.revisions.tree import Tree, tree_of
 from tests.sessions.stage import Play, Stage, says
@@ -54,7 +54,7 @@ class Workshop:
         }
         environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(place)}
         sandbox = LocalSandbox(home=str(place))
-        self.python = python_tool(
+        self.python = create_python_tool(
             sandbox, KernelSettings(environ=environ), blobs=blobs, key_file=place / "kernel.key"
         )
         self.tools: list[Tool] = [
@@ -207,7 +207,7 @@ async def play_and_go_back(workshop: Workshop, turns: list[list[tuple[str, ...]]
         ended = await stage.run("go", mode="yolo")
         assert ended.outcome == "completed", ended
         trees.append(tree_of(workshop.root))
-        known = turns_of(await stage.service.ask(Records(stage.session)))
+        known = list_turns(await stage.service.ask(Records(stage.session)))
         assert [turn.number for turn in known] == list(range(len(turns) + 2))
         targets = list(range(len(turns) + 1))
         random.shuffle(targets)
@@ -233,7 +233,7 @@ async def test_conversation_and_files_go_back_together(workshop: Workshop):
     )
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
-        [_, first, *_] = turns_of(await stage.service.ask(Records(stage.session)))
+        [_, first, *_] = list_turns(await stage.service.ask(Records(stage.session)))
         plan = await stage.service.ask(PlanRewind(stage.session, first.seq))
         await stage.service.submit(stage.session, Rewind(first.seq))
         session = await read_session(stage.service, stage.session)
@@ -280,7 +280,7 @@ async def test_what_a_cell_writes_where_an_earlier_one_has_opened_is_undone(work
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
         changed = (workshop.root / "a").read_text()
-        [_, opened, *_] = turns_of(await stage.service.ask(Records(stage.session)))
+        [_, opened, *_] = list_turns(await stage.service.ask(Records(stage.session)))
         await stage.service.submit(stage.session, Rewind(opened.seq))
 
     assert (changed, (workshop.root / "a").read_text()) == ("late456789", "0123456789")
@@ -311,7 +311,7 @@ async def test_the_kernel_goes_back_with_the_conversation(workshop: Workshop):
         await stage.run("go", mode="yolo")
         log = await stage.log()
         kept = [event.snapshot for event in log if isinstance(event, KernelSaved)]
-        turns = turns_of(await stage.service.ask(Records(stage.session)))
+        turns = list_turns(await stage.service.ask(Records(stage.session)))
         found = []
         for turn in (turns[2], turns[0], turns[1]):
             await stage.service.submit(stage.session, Rewind(turn.seq))
@@ -430,7 +430,7 @@ async def test_what_a_cancelled_call_has_changed_belongs_to_its_turn(workshop: W
                 break
         await stage.service.submit(stage.session, Cancel())
         ended = await stage.service.wait(stage.session, run_id)
-        turns = turns_of(await stage.service.ask(Records(stage.session)))
+        turns = list_turns(await stage.service.ask(Records(stage.session)))
         plan = await stage.service.ask(PlanRewind(stage.session, 1))
         again = await stage.service.ask(PlanRewind(stage.session, turns[1].seq))
         await stage.run("go on")

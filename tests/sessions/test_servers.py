@@ -12,6 +12,7 @@ from bridle.core.budget import Limits
 from bridle.core.errors import SessionNotRunning, ToolError, UsageError
 from bridle.core.hook import Deny, ToolArgsPatch
 from bridle.core.ids import CallId, SessionId
+from bridle.core.mcp_servers import ToolOffer
 from bridle.core.messages import Media, Message, Text, ToolCall, Usage, user_message
 from bridle.core.permission import Rule, parse_rule
 from bridle.core.ports import ToolContext, ToolOutput
@@ -29,9 +30,8 @@ from bridle.core.protocol import (
     ToolStarted,
 )
 from bridle.core.queries import PreviewContext, ServerPrompts, Servers
-from bridle.core.sampling import Sample
+from bridle.core.sampling_request import SampleRequest
 from bridle.core.server_views import PromptView, ServerView
-from bridle.core.servers import ToolOffer
 from bridle.core.tool import Access, Subject, ToolSpec
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, Play, SmallTool, Stage, call, says
@@ -309,7 +309,7 @@ class Asking(SmallTool):
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         assert context.sample is not None
-        said = await context.sample(Sample("desk", (user_message("What is up?"),), **self._order))
+        said = await context.sample(SampleRequest("desk", (user_message("What is up?"),), **self._order))
         return ToolOutput(f"{said.model} said {said.text} ({said.stop_reason})")
 
 

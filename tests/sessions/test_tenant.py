@@ -22,8 +22,8 @@ from bridle.core.protocol import (
 from bridle.core.queries import Changes, PlanRewind, PreviewContext, Records
 from bridle.core.tenancy import Tenant
 from bridle.scale.tenant_folders import TenantFolders
-from bridle.stores.tenancy import LocalTenants
-from bridle.system.tenant import current
+from bridle.stores.local_tenants import LocalTenants
+from bridle.system.current_tenant import current
 from bridle.tools.read_file import ReadFile
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 

@@ -7,7 +7,7 @@ import pytest
 from bridle.core.codeact import PYTHON
 from bridle.core.errors import ConfigError
 from bridle.core.protocol import RunOptions
-from bridle.sessions.toolset import Wants, choose
+from bridle.sessions.toolset import ToolNeeds, choose_tools
 from bridle.tools.tool_search import MAX_LISTED
 from bridle.tools.toolbox import Toolbox
 from tests.sessions.stage import SmallTool
@@ -24,15 +24,15 @@ OWN = [tool("read"), tool(PYTHON), tool("wait", seldom=True), tool("grep"), tool
 LENT = [tool("mcp__desk__ring"), tool("mcp__desk__call")]
 
 
-def wants(*, agent: tuple[str, ...] | None = None, **given: Any) -> Wants:
+def wants(*, agent: tuple[str, ...] | None = None, **given: Any) -> ToolNeeds:
     facts = {"cwd": "/", "window_tokens": 100_000, "lent_tokens": 1_000} | given
     options = RunOptions(**{name: facts.pop(name) for name in ("tools", "without_tools") if name in facts})
-    return Wants(options, agent, **facts)
+    return ToolNeeds(options, agent, **facts)
 
 
-def sight(wanted: Wants, own: Any = OWN, loaned: Any = (), lent: Any = ()) -> tuple[list[str], list[str]]:
+def sight(wanted: ToolNeeds, own: Any = OWN, loaned: Any = (), lent: Any = ()) -> tuple[list[str], list[str]]:
     """Return what requests show, and what can be called beside it."""
-    chosen = choose(own, loaned, lent, wanted)
+    chosen = choose_tools(own, loaned, lent, wanted)
     box = Toolbox(chosen.tools, chosen.deferred)
     shown = [spec.name for spec in box.specs]
     return shown, [name for name in box.names if name not in shown]

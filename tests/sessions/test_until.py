@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridle.core.budget import Limits
 from bridle.core.protocol import Cancel, MessageAdded
-from bridle.sessions.until import MAX_OUTPUT_BYTES, Check, run_check
+from bridle.sessions.until import MAX_OUTPUT_BYTES, UntilResult, run_check
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 
 ENV = {"PATH": os.defpath}
@@ -105,4 +105,4 @@ async def test_a_folder_that_is_gone_is_a_failed_check(tmp_path: Path):
 
 
 async def test_what_exits_with_0_passes(tmp_path: Path):
-    assert await run_check("true", str(tmp_path), ENV) == Check(passed=True)
+    assert await run_check("true", str(tmp_path), ENV) == UntilResult(passed=True)

@@ -9,10 +9,10 @@ import pytest
 
 from bridle.core.errors import ToolError
 from bridle.core.protocol import ChildStarted, Resume, RunStarted, ToolFinished
-from bridle.sessions.family import ChildPolicy
+from bridle.sessions.agent_tree import ChildPolicy
 from bridle.sessions.worktree import add_worktree, find_worktree
 from bridle.surfaces.session_calls import read_session
-from bridle.tools.files import file_tools
+from bridle.tools.file_tools import file_tools
 from tests.sessions.stage import says
 from tests.sessions.troupe import Gate, Troupe, behind, spawn, use
 

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from bridle.core.agent import Agent
-from bridle.core.child import child_session
 from bridle.core.ids import CallId, RunId, SessionId, uuid7
 from bridle.core.messages import ToolCall, user_message
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
@@ -15,8 +14,9 @@ from bridle.core.permission import Rule
 from bridle.core.ports import Claims, Provider, Tool
 from bridle.core.protocol import ChildEnded, Delta, Event, Prompt, Record, RunEnded, RunOptions, ToolFinished
 from bridle.core.queries import Records
+from bridle.core.sub_agent import child_session_id
+from bridle.sessions.agent_tree import ChildPolicy
 from bridle.sessions.engine import Engine
-from bridle.sessions.family import ChildPolicy
 from bridle.sessions.service import SessionService
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
@@ -194,7 +194,7 @@ class Gate:
 def child_of(call_id: str, *, run: int = 1) -> SessionId:
     """Return the session of the child that a call of the main session starts in a run, counted from 1."""
     run_id = RunId(uuid7(1_000, CountingChance(run - 1).entropy(10)))
-    return child_session(SessionId("main"), 1_000, run_id, CallId(call_id), 0)
+    return child_session_id(SessionId("main"), 1_000, run_id, CallId(call_id), 0)
 
 
 def behind(gate: Gate, reply: ModelReply) -> Line:

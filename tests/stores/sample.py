@@ -67,9 +67,9 @@ from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.jsonl import JsonlStore
 from bridle.stores.kontekst_files import KontekstFiles
 from bridle.stores.kontekst_store import KontekstStore
-from bridle.stores.lines import Flaw
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
+from bridle.stores.record_lines import Flaw
 from bridle.stores.sqlite import SqliteStore
 from tests.postgres import database_at
 

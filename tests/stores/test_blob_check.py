@@ -11,7 +11,7 @@ from bridle.core.protocol import Event, FilesChanged, KernelSaved, ToolFinished
 from bridle.core.revision import FileChange, FileState
 from bridle.stores.blob_check import BlobCheck
 from bridle.stores.blobs import FileBlobs
-from bridle.stores.check import fsck, verify
+from bridle.stores.integrity import fsck, verify
 from bridle.stores.sqlite import SqliteStore
 from tests.stores.sample import CountingClock, S, created
 

@@ -27,7 +27,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.protocol.unknown import unknown_event
 from bridle.core.summary import SessionSummary, summarise
-from bridle.stores.check import fsck, verify
+from bridle.stores.integrity import fsck, verify
 from tests.stores.sample import (
     OTHER,
     RUN,

@@ -9,9 +9,9 @@ import pytest
 from bridle.core.errors import StoreCorrupt, StoreError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunStarted, SessionTitled
-from bridle.stores.check import fsck, verify
+from bridle.stores.integrity import fsck, verify
 from bridle.stores.jsonl import JsonlStore
-from bridle.stores.lines import Flaw
+from bridle.stores.record_lines import Flaw
 from tests.stores.sample import RUN, SAMPLES, CountingClock, S, created, finished, overwrite, said
 
 

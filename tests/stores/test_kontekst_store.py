@@ -28,10 +28,10 @@ from bridle.core.protocol import (
 )
 from bridle.stores.claims import FileClaims
 from bridle.stores.jsonl import JsonlStore
-from bridle.stores.kontekst_files import Difference, KeptMark, KontekstFiles, Mark, compare
+from bridle.stores.kontekst_files import Difference, KontekstFiles, StoredMark, SyncMark, compare
 from bridle.stores.kontekst_store import KontekstStore
 from tests.stores.sample import RUN, CountingClock, S, said
-from tests.stores.test_kontekst_import import ID, READ, WRITTEN, line
+from tests.stores.test_kontekst_reader import ID, READ, WRITTEN, line
 
 CALL = ToolCall(CallId("call_1"), "write_file", {"path": "a&b"})
 NEW = SessionCreated(S, "/project", "coder")
@@ -175,7 +175,7 @@ async def test_a_deleted_session_does_not_come_back(place: Place):
 
 async def test_a_crash_between_the_mark_and_the_journal_imports_once(place: Place):
     place.file(ID).write_bytes(WRITTEN)
-    place.files.keep_mark(ID, KeptMark(Mark(len(WRITTEN), 5)))
+    place.files.save_mark(ID, StoredMark(SyncMark(len(WRITTEN), 5)))
 
     assert (await place.events(ID))[1:] == READ
     assert (await place.events(ID))[1:] == READ
@@ -296,12 +296,12 @@ async def test_at_whichever_byte_a_write_stopped_the_lines_are_whole_again(place
     last = 1 + len(RUN_EVENTS)
     await store.append(S, last, RUN_EVENTS[:-1])  # no end of the run: the mark stays before it
     whole, mark = place.file().read_bytes(), place.files.mark(S)
-    assert mark == KeptMark(Mark(len(whole) // 2, last))
+    assert mark == StoredMark(SyncMark(len(whole) // 2, last))
 
     ends = [at for at in range(len(whole) // 2, len(whole)) if whole[at : at + 1] == b"\n"]
     for size in {*range(len(whole) // 2, len(whole), 7), *ends, *(end + 1 for end in ends)}:
         place.file().write_bytes(whole[:size])
-        place.files.keep_mark(S, mark)
+        place.files.save_mark(S, mark)
 
         events = await place.events()
 
@@ -425,8 +425,8 @@ async def test_a_crash_between_the_plan_and_the_journal_takes_it_in_once(place: 
     assert mark is not None
     with place.file().open("ab") as file:
         file.write(FOREIGN)
-    planned = Mark(mark.mark.size_bytes + len(FOREIGN), mark.mark.seq + 2)
-    place.files.keep_mark(S, KeptMark(mark.mark, planned))
+    planned = SyncMark(mark.mark.size_bytes + len(FOREIGN), mark.mark.seq + 2)
+    place.files.save_mark(S, StoredMark(mark.mark, planned))
 
     assert await place.events() == [NEW, *RUN_EVENTS, *TAKEN]
 
@@ -437,8 +437,8 @@ async def test_a_crash_after_the_journal_takes_it_in_once(place: Place):
     assert mark is not None
     with place.file().open("ab") as file:
         file.write(FOREIGN)
-    planned = Mark(mark.mark.size_bytes + len(FOREIGN), mark.mark.seq + 2)
-    place.files.keep_mark(S, KeptMark(mark.mark, planned))
+    planned = SyncMark(mark.mark.size_bytes + len(FOREIGN), mark.mark.seq + 2)
+    place.files.save_mark(S, StoredMark(mark.mark, planned))
     await place.journal().append(S, mark.mark.seq, TAKEN)
 
     assert await place.events() == [NEW, *RUN_EVENTS, *TAKEN]

@@ -7,8 +7,8 @@ import pytest
 
 from bridle.core.errors import StoreCorrupt, StoreError
 from bridle.stores.s3 import S3Blobs, open_bucket
-from bridle.stores.unused import LastingBlobs
-from bridle.system import tenant
+from bridle.stores.unused_blobs import PrunableBlobs
+from bridle.system import current_tenant
 from tests.stores.bucket import Bucket, open_bucket_server
 
 TEXT = b"the same line again and again\n" * 1000
@@ -29,9 +29,9 @@ def blobs(bucket: Bucket) -> S3Blobs:
 
 
 def test_a_blob_is_one_object_named_by_tenant_and_digest(bucket: Bucket, blobs: S3Blobs):
-    token = tenant.current.set("acme")
+    token = current_tenant.current.set("acme")
     digest = blobs.put(TEXT)
-    tenant.current.reset(token)
+    current_tenant.current.reset(token)
     with pytest.raises(StoreError, match="is not kept any more"):
         blobs.get(digest)
     blobs.put(b"mine")
@@ -73,7 +73,7 @@ def test_prune_removes_what_is_old_and_unused(bucket: Bucket, blobs: S3Blobs):
     assert blobs.prune({used}, older_than_s=3600) == 1
     assert blobs.digests() == {used, young}
     assert "team/b/_/aa/other" in bucket.objects
-    assert isinstance(blobs, LastingBlobs)
+    assert isinstance(blobs, PrunableBlobs)
 
 
 @pytest.mark.parametrize("damage", [b"", b"?", b"rshort", b"znonsense"])

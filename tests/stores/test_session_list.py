@@ -8,7 +8,7 @@ import pytest
 
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
-from bridle.stores.lines import DamagedList
+from bridle.stores.record_lines import DamagedList
 from bridle.stores.sqlite import SqliteStore
 from tests.stores.sample import CountingClock, created, said
 

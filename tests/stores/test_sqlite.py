@@ -8,9 +8,9 @@ import pytest
 from bridle.core.errors import SessionConflict, StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, SessionTitled
-from bridle.stores import lines
-from bridle.stores.check import fsck, verify
-from bridle.stores.lines import DamagedList, Flaw
+from bridle.stores import record_lines
+from bridle.stores.integrity import fsck, verify
+from bridle.stores.record_lines import DamagedList, Flaw
 from bridle.stores.sqlite import SqliteStore
 from tests.stores.sample import RUN, SAMPLES, CountingClock, S, created, finished, said
 
@@ -47,7 +47,7 @@ async def test_the_lines_are_stored_as_they_are(store: SqliteStore, path: Path):
 async def test_of_many_sessions_only_the_last_used_are_remembered(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(lines, "MAX_ENDS", 2)
+    monkeypatch.setattr(record_lines, "MAX_ENDS", 2)
     sessions = [SessionId(name) for name in ("a", "b", "c")]
     for session in sessions:
         await store.append(session, 0, [created()])

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from bridle.core.errors import SessionConflict, StoreError, StoreFull
 from bridle.core.messages import ToolResult
 from bridle.core.protocol import SessionTitled, ToolFinished
-from bridle.stores.check import fsck, verify
+from bridle.stores.integrity import fsck, verify
 from tests.stores.sample import S, created, make_store
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
 from bridle.core.queries import Records
-from bridle.revisions.files import FileRevisions
+from bridle.revisions.file_revisions import FileRevisions
 from bridle.stores.blobs import MemoryBlobs
-from bridle.tools.files import file_tools
+from bridle.tools.file_tools import file_tools
 from tests.sessions.stage import Play, Stage, says
 
 

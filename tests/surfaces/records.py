@@ -24,7 +24,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.surfaces.wire import Ledger, Result
+from bridle.surfaces.output_format import Result, ResultBuilder
 
 SESSION = SessionId("019a8536-2b7c-7000-8000-000000000001")
 RUN = RunId("019a8536-2b7d-7000-8000-000000000002")
@@ -72,7 +72,7 @@ def edit_session(
 
 def result(**changes: Any) -> Result:
     """Return what that session came to, with some of it changed."""
-    ledger = Ledger(SESSION, RUN)
+    ledger = ResultBuilder(SESSION, RUN)
     for record in edit_session():
         ledger.add(record)
     assert ledger.result is not None

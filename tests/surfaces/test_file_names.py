@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
-from bridle.surfaces.file_names import KEPT_S, MAX_LIMIT, FileNames, FoundFiles, best_of
+from bridle.surfaces.file_names import KEPT_S, MAX_LIMIT, FileFinder, FoundFiles, rank_paths
 
 PATHS = (
     "src/rest/guard.py",
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 
 async def test_files_and_folders_are_found_but_not_what_git_ignores(project: Path):
-    found = await FileNames().find(str(project))
+    found = await FileFinder().find(str(project))
 
     assert set(found.paths) == {
         *(".gitignore", ".hidden/", ".hidden/note.md", "src/", "src/app.py", "src/web/", "src/web/page.py"),
@@ -48,7 +48,7 @@ async def test_names_that_no_terminal_shows_are_left_out(tmp_path: Path):
     for name in (b"plain.txt", b"\xff.txt", b"new\nline", b"esc\x1b[31m", "bidi\u202egnp.exe".encode()):
         (tmp_path / os.fsdecode(name)).touch()
 
-    assert await FileNames().find(str(tmp_path)) == FoundFiles(("plain.txt",))
+    assert await FileFinder().find(str(tmp_path)) == FoundFiles(("plain.txt",))
 
 
 async def test_links_are_not_followed(project: Path, tmp_path_factory: pytest.TempPathFactory):
@@ -57,12 +57,12 @@ async def test_links_are_not_followed(project: Path, tmp_path_factory: pytest.Te
     (project / "link").symlink_to(outside)
     (project / "loop").symlink_to(project)
 
-    assert not [path for path in (await FileNames().find(str(project), "", 200)).paths if "secret" in path]
-    assert (await FileNames().find(str(project), "../outside")).paths == ()
+    assert not [path for path in (await FileFinder().find(str(project), "", 200)).paths if "secret" in path]
+    assert (await FileFinder().find(str(project), "../outside")).paths == ()
 
 
 async def test_only_so_many_are_returned(project: Path):
-    names = FileNames()
+    names = FileFinder()
 
     some = await names.find(str(project), "", 2)
     assert (len(some.paths), some.more) == (2, True)
@@ -72,7 +72,7 @@ async def test_only_so_many_are_returned(project: Path):
 
 async def test_a_folder_is_looked_at_again_after_a_while(project: Path):
     now = 0.0
-    names = FileNames(lambda: now)
+    names = FileFinder(lambda: now)
     await names.find(str(project))
     (project / "fresh.py").touch()
 
@@ -83,7 +83,7 @@ async def test_a_folder_is_looked_at_again_after_a_while(project: Path):
 
 async def test_a_folder_that_is_gone_is_said(tmp_path: Path):
     with pytest.raises(ToolError):
-        await FileNames().find(str(tmp_path / "gone"))
+        await FileFinder().find(str(tmp_path / "gone"))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_a_folder_that_is_gone_is_said(tmp_path: Path):
     ],
 )
 def test_the_best_come_first(text: str, expected: list[str]):
-    assert best_of(PATHS, text, 3) == expected
+    assert rank_paths(PATHS, text, 3) == expected
 
 
 @given(st.text(max_size=20), st.lists(st.text(alphabet="ab/^]-\\. ", max_size=12), max_size=20))
@@ -115,19 +115,19 @@ def test_what_is_found_has_the_letters_in_their_order(text: str, paths: list[str
         letters = iter(path.lower())
         return all(one in letters for one in wanted)
 
-    assert sorted(best_of(paths, text, 100)) == sorted(filter(fits, paths))
+    assert sorted(rank_paths(paths, text, 100)) == sorted(filter(fits, paths))
 
 
 def test_names_that_are_made_to_be_slow_are_not():
     paths = ["a" * 250 + f"/{n}" for n in range(2_000)]
 
     began = time.process_time()
-    assert best_of(paths, "a" * 150 + "b", 20) == []
+    assert rank_paths(paths, "a" * 150 + "b", 20) == []
     assert time.process_time() - began < 5
 
 
 async def test_a_search_leaves_no_process_behind(project: Path):
-    await FileNames().find(str(project))
+    await FileFinder().find(str(project))
 
     children = subprocess.run(
         ["ps", "--ppid", str(os.getpid()), "-o", "comm="], capture_output=True, text=True, check=False

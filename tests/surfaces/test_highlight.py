@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.highlight import MOST_PAINTED_CHARS, Piece, paint_python, scan_python
+from bridle.surfaces.highlight import MAX_PAINTED_CHARS, Piece, paint_python, scan_python
 from bridle.surfaces.terminal import Screen
 
 PLAIN = Screen(io.StringIO(), {})
@@ -87,7 +87,7 @@ def test_much_of_anything_is_painted_in_no_time(piece: str):
 
 
 def test_what_follows_very_much_code_has_no_colour():
-    code = "1\n" * (MOST_PAINTED_CHARS // 2) + "1"
+    code = "1\n" * (MAX_PAINTED_CHARS // 2) + "1"
 
     lines = paint_python(COLOURED, code)
 

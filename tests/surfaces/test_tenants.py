@@ -20,13 +20,13 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Rename
 from bridle.core.queries import ListSessions, Records
 from bridle.core.tenancy import Tenant
-from bridle.surfaces.daemon.http_side import HttpSide
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.daemon.http_service import HttpService
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.grpc import serve_grpc
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.surfaces.rest.operations import OPERATIONS
-from bridle.surfaces.rpc import Desk
+from bridle.surfaces.rpc import ServerContext
 from bridle.system.tls import client_context
 from bridle.system.tls_files import TlsFiles
 from tests.certificates import Authority
@@ -41,7 +41,7 @@ NOWHERE = "acme.2"
 class Site:
     """An HTTP service before an estate."""
 
-    def __init__(self, made: Estate, side: HttpSide) -> None:
+    def __init__(self, made: Estate, side: HttpService) -> None:
         self.made = made
         self.side = side
 
@@ -58,14 +58,14 @@ async def site(tmp_path: Path, env: dict[str, str], tls: TlsSettings | None = No
     async with estate(tmp_path) as made:
         await made.session("acme")
         await made.service.submit(SessionId(VICTIM), Prompt(user_message("the secret word"), key="k"))
-        desk = Desk(
+        desk = ServerContext(
             api=made.service,
             folders=Folders(env, str(tmp_path)),
             contract=parse_contract(DEFAULT_CONTRACT),
             keeps_runs=True,
         )
         settings = HttpSettings(bind="127.0.0.1:0", tls=tls or TlsSettings())
-        side = HttpSide(made.service, desk, settings, NODE_TOKEN, live=made.service.live, gate=made.gate)
+        side = HttpService(made.service, desk, settings, NODE_TOKEN, live=made.service.live, gate=made.gate)
         await side.listen(("127.0.0.1", 0))
         try:
             yield Site(made, side)

@@ -29,7 +29,7 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.surfaces.timeline import RunLine, Span, Timeline, TurnUse, timeline, timeline_of
-from tests.surfaces.board.screen import (
+from tests.surfaces.view_model.screen import (
     RUN,
     USAGE,
     CountingStore,

@@ -8,7 +8,7 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import ChildStarted, Record, RunEnded, RunStarted, SessionCreated
 from bridle.core.queries import ListSessions, Records
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.usage import Counting, time_before, use_of, use_of_all
+from bridle.surfaces.usage import UsageCounter, count_all_usage, count_session_usage, time_before
 
 PARENT, CHILD, GONE, BROKEN = map(SessionId, ("parent", "child", "gone", "broken"))
 
@@ -37,7 +37,7 @@ def summary(session: SessionId, updated_at: int) -> SessionSummary:
 
 async def test_a_session_is_counted_with_its_sub_agents_once_each():
     left_out: list[SessionId] = []
-    counting = Counting(read, lambda session, error: left_out.append(session))
+    counting = UsageCounter(read, lambda session, error: left_out.append(session))
 
     await counting.add_tree(summary(PARENT, 0))
 
@@ -46,7 +46,7 @@ async def test_a_session_is_counted_with_its_sub_agents_once_each():
 
 
 async def test_only_sessions_of_the_time_are_read():
-    counting = Counting(read, lambda session, error: None, since=500)
+    counting = UsageCounter(read, lambda session, error: None, since=500)
 
     await counting.add_all([summary(PARENT, 499), summary(CHILD, 500)])
 
@@ -73,8 +73,8 @@ class Shelf:
 
 async def test_all_sessions_are_counted_and_those_that_cannot_be_read_are_named():
     shelf: Any = Shelf()
-    kept, every = await use_of_all(shelf), await use_of_all(shelf, archived=True)
-    none = await use_of_all(shelf, since=6)
+    kept, every = await count_all_usage(shelf), await count_all_usage(shelf, archived=True)
+    none = await count_all_usage(shelf, since=6)
 
     assert (kept.sessions, kept.left_out) == (1, [BROKEN])
     assert (every.sessions, every.left_out) == (2, [BROKEN])
@@ -84,8 +84,8 @@ async def test_all_sessions_are_counted_and_those_that_cannot_be_read_are_named(
 async def test_one_session_is_counted_if_its_own_records_can_be_read():
     shelf: Any = Shelf()
 
-    assert (await use_of(shelf, PARENT)).sessions == 2  # a sub-agent that is broken is left out
+    assert (await count_session_usage(shelf, PARENT)).sessions == 2  # a sub-agent that is broken is left out
     with pytest.raises(StoreCorrupt):
-        await use_of(shelf, BROKEN)
+        await count_session_usage(shelf, BROKEN)
     with pytest.raises(SessionNotFound, match='no session "gone"'):
-        await use_of(shelf, GONE)
+        await count_session_usage(shelf, GONE)

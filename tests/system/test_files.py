@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bridle.system.files import locked, write_whole
+from bridle.system.files import lock_file, write_atomically
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path):
     path = tmp_path / "new" / "a.json"
-    write_whole(path, b"one")
-    write_whole(path, b"two", mode=0o644)
+    write_atomically(path, b"one")
+    write_atomically(path, b"two", mode=0o644)
 
     assert path.read_bytes() == b"two"
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
@@ -22,8 +22,8 @@ def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path):
 
 def test_what_is_there_may_stay(tmp_path: Path):
     path = tmp_path / "key"
-    write_whole(path, b"first", replace=False)
-    write_whole(path, b"second", replace=False)
+    write_atomically(path, b"first", replace=False)
+    write_atomically(path, b"second", replace=False)
 
     assert path.read_bytes() == b"first"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -32,14 +32,14 @@ def test_what_is_there_may_stay(tmp_path: Path):
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "a"
-    write_whole(path, b"old")
+    write_atomically(path, b"old")
 
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        write_whole(path, b"new")
+        write_atomically(path, b"new")
 
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a"]
@@ -47,8 +47,8 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_lock_is_beside_the_file_and_ends_with_its_block(tmp_path: Path):
     path = tmp_path / "a"
-    with locked(path):
-        write_whole(path, b"x")
-    with locked(path):
+    with lock_file(path):
+        write_atomically(path, b"x")
+    with lock_file(path):
         assert path.read_bytes() == b"x"
     assert sorted(os.listdir(tmp_path)) == [".a.lock", "a"]

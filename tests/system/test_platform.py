@@ -151,7 +151,7 @@ def test_programs_are_refused_on_macos_with_a_sentence(tmp_path: Path):
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec
-from bridle.hooks.exchange import exchange
+from bridle.hooks.program_process import exchange
 from bridle.kernel import start
 from bridle.sandbox import LocalSandbox
 
@@ -221,11 +221,11 @@ def test_a_long_path_of_a_socket_is_refused_where_it_cannot_be_shortened(
 def test_a_process_is_there_until_it_has_been_reaped():
     child = subprocess.Popen(["sleep", "60"])
     try:
-        assert processes.exists(child.pid)
+        assert processes.process_exists(child.pid)
     finally:
         child.kill()
         child.wait()
 
-    assert not processes.exists(child.pid)
-    assert processes.exists(1)  # of another user, unless root runs the tests
-    assert processes.exists(os.getpid())
+    assert not processes.process_exists(child.pid)
+    assert processes.process_exists(1)  # of another user, unless root runs the tests
+    assert processes.process_exists(os.getpid())

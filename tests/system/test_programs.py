@@ -9,8 +9,8 @@ from bridle.system.programs import (
     SYSTEM_PATH,
     find_program,
     is_within,
-    outer_environment,
-    outer_path,
+    unsandboxed_environment,
+    unsandboxed_path,
     why_not_found,
     working_folders,
 )
@@ -45,7 +45,7 @@ def test_a_relative_entry_never_counts(entry: str, tmp_path: Path, monkeypatch: 
     program(tmp_path / "project/bin/tool")
     monkeypatch.chdir(tmp_path / "project")
     assert find_program("tool", f"{entry}:/usr/bin", outside=()) is None
-    assert outer_path(f"{entry}:/usr/bin", ()) == "/usr/bin"
+    assert unsandboxed_path(f"{entry}:/usr/bin", ()) == "/usr/bin"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_a_session_can_write_never_counts(entry: str, tmp_path: Path) -> No
     for outside in (project, tmp_path / "linked"):
         assert find_program("tool", path, outside=[str(outside)]) == elsewhere
     if entry != "files":
-        assert outer_path(path, [str(project)]) == f"{tmp_path}/elsewhere"
+        assert unsandboxed_path(path, [str(project)]) == f"{tmp_path}/elsewhere"
 
 
 def test_the_repository_around_the_folder_counts_as_the_session_s(tmp_path: Path) -> None:
@@ -129,13 +129,13 @@ def test_programs_outside_look_for_no_code_in_the_project(tmp_path: Path) -> Non
         "CONDA_PREFIX": "/opt/conda",
         "WORKSPACE": str(tmp_path),
     }
-    assert outer_environment(environ, [str(tmp_path)]) == {
+    assert unsandboxed_environment(environ, [str(tmp_path)]) == {
         "PATH": "/usr/bin",
         "PYTHONPATH": "/opt/lib",
         "CONDA_PREFIX": "/opt/conda",
         "WORKSPACE": str(tmp_path),
     }
-    assert outer_environment({}, ()) == {"PATH": SYSTEM_PATH}
+    assert unsandboxed_environment({}, ()) == {"PATH": SYSTEM_PATH}
 
 
 def test_links_in_a_circle_end(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from bridle.core.ids import SessionId
 from bridle.core.ports import Store
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.telemetry.opening import Plan, Telemetry
-from bridle.telemetry.watching import WatchedStore
+from bridle.telemetry.exporter import Telemetry, TelemetryOptions
+from bridle.telemetry.observed_store import ObservedStore
 from tests.sessions.stage import FixedClock
 from tests.telemetry.collector import Collector
 
@@ -25,11 +25,11 @@ class Followed:
     """What a stage needs to be followed."""
 
     def __init__(self, collector: Collector, store: Store | None = None, **plan: Any) -> None:
-        self.telemetry = Telemetry(Plan("1.0", endpoint=collector.url, **{**PLAN, **plan}))
+        self.telemetry = Telemetry(TelemetryOptions("1.0", endpoint=collector.url, **{**PLAN, **plan}))
         self.clock = TickingClock()
         self.inner = store or EphemeralStore(self.clock)
         self.parts = {
-            "store": WatchedStore(self.inner, self.telemetry),
+            "store": ObservedStore(self.inner, self.telemetry),
             "observer": self.telemetry,
         }
         """The arguments of a Stage or a Troupe."""

@@ -11,7 +11,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, Usage
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.protocol import ApprovalRequested, Cancel, Resume, ToolStarted
-from bridle.core.trace import parse_trace, span_of, trace_of
+from bridle.core.trace import find_parent_trace, make_span_id, parse_trace
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.troupe import Troupe
 from tests.telemetry.collector import Collector, Seen, collecting
@@ -65,9 +65,9 @@ async def test_a_run_with_calls_and_a_call_that_code_makes():
             ["chat play"],
         ]
     ]
-    assert {span.trace_id for span in collector.spans} == {f"{trace_of(run_id).trace_id:032x}"}
+    assert {span.trace_id for span in collector.spans} == {f"{find_parent_trace(run_id).trace_id:032x}"}
     run = one(collector, "invoke_agent default")
-    assert (run.span_id, run.parent_id) == (f"{span_of(run_id):016x}", "")
+    assert (run.span_id, run.parent_id) == (f"{make_span_id(run_id):016x}", "")
     assert run.attributes == {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": "scripted",
@@ -236,7 +236,11 @@ async def test_only_a_share_of_the_traces_is_told_and_then_all_of_each(monkeypat
         async with Stage(play, clock=followed.clock, **followed.parts) as stage:
             runs = [(await stage.run("go")).run_id for _ in range(12)]
 
-    kept = {f"{trace_of(run).trace_id:032x}" for run in runs if trace_of(run).trace_id % 2**64 < 2**63}
+    kept = {
+        f"{find_parent_trace(run).trace_id:032x}"
+        for run in runs
+        if find_parent_trace(run).trace_id % 2**64 < 2**63
+    }
     assert 0 < len(kept) < 12
     assert sorted(span.trace_id for span in collector.spans) == sorted([*kept, *kept])
 
@@ -280,7 +284,7 @@ async def test_a_run_of_a_process_that_died_goes_on_in_its_trace():
     run = one(collector, "invoke_agent default")
     assert (run.trace_id, run.span_id, run.attributes["gen_ai.agent.name"]) == (
         INCOMING[3:35],
-        f"{span_of(run_id):016x}",
+        f"{make_span_id(run_id):016x}",
         "default",
     )
 

@@ -11,7 +11,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall
 from bridle.core.tool import ToolSpec
-from bridle.tools.arguments import broken_json, fit_arguments, validate_arguments
+from bridle.tools.arguments import fit_arguments, json_error, validate_arguments
 
 READ = ToolSpec(
     "read_file",
@@ -169,7 +169,7 @@ def test_a_broken_schema_is_an_error_of_the_tool(schema: dict[str, Any]):
 
 
 def broken(text: str) -> str:
-    return str(broken_json(ToolCall(CallId("1"), "write_file", invalid=text)))
+    return str(json_error(ToolCall(CallId("1"), "write_file", invalid=text)))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_broken_json_says_where_it_broke(text: str, message: str):
 def test_a_code_block_that_was_cut_off_is_not_called_broken_json():
     reply = read_reply(Message("assistant", (Text("```python\nremove('a"),)), "max_tokens")
 
-    assert str(broken_json(reply.calls[0])) == (
+    assert str(json_error(reply.calls[0])) == (
         "python: the reply was cut off within a code block; none of its code was run"
         " (hint: write less code at a time)"
     )

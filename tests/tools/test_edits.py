@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
-from bridle.tools.edits import Document, Edit, Edited, edit_text, in_kind, parse_document
+from bridle.tools.edits import Document, Edit, EditResult, edit_text, match_format, parse_document
 
 MAX = 10_000
 
@@ -83,7 +83,7 @@ def test_a_document_keeps_every_byte(data: bytes):
     ],
 )
 def test_new_content_is_written_in_kind(old: Document, content: str, new: Document):
-    assert in_kind(old, content) == new
+    assert match_format(old, content) == new
 
 
 # ---------------------------------------------------------------------------- exact edits
@@ -137,7 +137,7 @@ def test_an_edit_that_would_explode_is_refused_before_it_does():
 
 
 def test_an_empty_text_occurs_between_all_characters():
-    assert edit_text("hé\n", Edit("", "-"), max_size=MAX) == Edited("-h-é-\n-", "4 occurrence(s)")
+    assert edit_text("hé\n", Edit("", "-"), max_size=MAX) == EditResult("-h-é-\n-", "4 occurrence(s)")
     assert [edit("hé", "", "-", number) for number in (0, 1, 2, 3)] == ["-h-é-", "-hé", "h-é", "hé-"]
 
 
@@ -188,12 +188,12 @@ def test_an_edit_of_a_crlf_file_is_that_of_its_lf_twin(lines: list[str], old: st
 
 
 def test_an_edit_up_to_whitespace_says_so():
-    assert edit_text("a\n\tb\n\tc\n", Edit("  b\n  c", "  b\n  d"), max_size=MAX) == Edited(
+    assert edit_text("a\n\tb\n\tc\n", Edit("  b\n  c", "  b\n  d"), max_size=MAX) == EditResult(
         "a\n\tb\n\td\n",
         "1 occurrence(s)",
         "old_str matched lines 2-3 only up to whitespace; new_str was fitted to the file",
     )
-    assert edit_text("a\n‘b’\n", Edit("'b'", "c", 1), max_size=MAX) == Edited(
+    assert edit_text("a\n‘b’\n", Edit("'b'", "c", 1), max_size=MAX) == EditResult(
         "a\nc\n",
         "occurrence 1",
         "old_str matched line 2 only up to whitespace and typographic characters;"

@@ -14,7 +14,7 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
-from bridle.tools.files import EditFile
+from bridle.tools.file_tools import EditFile
 from bridle.tools.multi_edit import MAX_EDITS, MultiEdit
 from bridle.tools.toolbox import Toolbox
 from tests.tools.knowing import knowing

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
-from bridle.tools.paths import Place, clean_path, printable, resolve
+from bridle.tools.paths import ResolvedPath, clean_path, printable, resolve
 
 
 def test_the_vectors_of_safe_paths(vectors):
@@ -41,14 +41,16 @@ def test_a_nul_character_is_refused():
 def test_a_plain_path_resolves_to_itself(cwd: Path):
     place = resolve(str(cwd), "./a/b.txt")
 
-    assert place == Place(root=os.path.realpath(cwd), name="a/b.txt", real="a/b.txt", shown=f"{cwd}/a/b.txt")
+    assert place == ResolvedPath(
+        root=os.path.realpath(cwd), name="a/b.txt", real="a/b.txt", shown=f"{cwd}/a/b.txt"
+    )
     assert place.parts == ("a", "b.txt")
 
 
 def test_the_working_directory_itself_has_no_parts(cwd: Path):
     place = resolve(str(cwd), "a/..")
 
-    assert place == Place(root=os.path.realpath(cwd), name=".", real=".", shown=str(cwd))
+    assert place == ResolvedPath(root=os.path.realpath(cwd), name=".", real=".", shown=str(cwd))
     assert place.parts == ()
 
 
@@ -77,7 +79,9 @@ def test_a_linked_working_directory_is_the_one_it_leads_to(cwd: Path, tmp_path: 
 
     place = resolve(str(tmp_path / "alias"), "lnk")
 
-    assert place == Place(root=os.path.realpath(cwd), name="lnk", real="x", shown=f"{tmp_path}/alias/lnk")
+    assert place == ResolvedPath(
+        root=os.path.realpath(cwd), name="lnk", real="x", shown=f"{tmp_path}/alias/lnk"
+    )
 
 
 def test_the_whole_file_system_can_be_the_working_directory():
@@ -113,7 +117,7 @@ def test_a_place_outside_is_found_where_that_is_allowed(cwd: Path, outside: Path
     ):
         place = resolve(str(cwd), path, outside=allow)
         shown = name if name.startswith("/") else f"{cwd}/{name}"
-        assert place == Place(root="/", name=name, real=f"{real[1:]}/x", shown=shown, outside=True)
+        assert place == ResolvedPath(root="/", name=name, real=f"{real[1:]}/x", shown=shown, outside=True)
         assert place.subject == f"{real}/x"
     assert set(asked) == {f"{real}/x"}
     assert resolve(str(cwd), "/", outside=allow).subject == "/"

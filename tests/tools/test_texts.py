@@ -14,7 +14,7 @@ import bridle.tools
 from bridle.app import open_blobs, open_sandbox, open_tools
 from bridle.config.agents import DEFAULT_PROMPT_FILE
 from bridle.config.settings import load_settings
-from bridle.core.deferred import is_seldom
+from bridle.core.deferred_tools import is_rarely_used
 from bridle.core.ports import Tool
 from bridle.core.tool import ToolSpec
 from bridle.tools.common import parameters
@@ -80,7 +80,7 @@ def words_of(spec: ToolSpec) -> set[str]:
 
 def test_all_specs_together_are_short(tools: dict[str, Tool]):
     sizes = {name: len(encode(tool.spec)) for name, tool in tools.items()}
-    shown = {name: size for name, size in sizes.items() if not is_seldom(tools[name])}
+    shown = {name: size for name, size in sizes.items() if not is_rarely_used(tools[name])}
     only_with_skills_or_servers = {"skill", "tool_search"}
 
     assert sum(shown[name] for name in set(shown) - only_with_skills_or_servers) <= MAX_SHOWN_BYTES, shown
@@ -88,7 +88,7 @@ def test_all_specs_together_are_short(tools: dict[str, Tool]):
 
 
 def test_what_a_model_expects_is_shown_and_the_rest_is_named(tools: dict[str, Tool]):
-    seldom = [name for name, tool in sorted(tools.items()) if is_seldom(tool)]
+    seldom = [name for name, tool in sorted(tools.items()) if is_rarely_used(tool)]
     named = ToolCaller([tools[name].spec for name in seldom]).spec.description
 
     assert sorted(set(tools) - set(seldom)) == (

@@ -9,7 +9,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import ToolContext
 from bridle.core.tool import ToolSpec
 from bridle.tools.tool_search import MAX_LISTED, MAX_SHOWN_BYTES, ToolCaller, ToolSearch
-from bridle.tools.toolbox import told
+from bridle.tools.toolbox import describe_tool
 
 CONTEXT = ToolContext(SessionId("s"), "/", emit=lambda text: None)
 
@@ -106,7 +106,7 @@ def test_tools_of_our_own_are_named_in_a_fixed_order_unless_they_are_too_many():
     [
         (
             "save files",
-            f"no tool is named 'save files'; these come near:\n{told(SAVING)}",
+            f"no tool is named 'save files'; these come near:\n{describe_tool(SAVING)}",
         ),
         ("zzz", "no tool is named 'zzz' (hint: there are download, wait)"),
         ("bash", "bash is not called through tool_call (hint: call it by itself)"),

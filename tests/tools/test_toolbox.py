@@ -14,7 +14,7 @@ from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
 from bridle.tools import Toolbox, cap_output, file_tools
 from bridle.tools.tool_search import ToolCaller, ToolSearch
-from bridle.tools.toolbox import told
+from bridle.tools.toolbox import describe_tool
 from tests.sessions.stage import SmallTool
 
 BOX = Toolbox(file_tools())
@@ -156,7 +156,7 @@ def test_wrong_arguments_of_a_tool_that_was_not_shown_are_answered_with_all_abou
         box.arguments(call("read_file"))
 
     assert str(caught.value) == (
-        f'list_files: "pattern" is missing, it must be a string\n{told(BOX.get("list_files").spec)}'
+        f'list_files: "pattern" is missing, it must be a string\n{describe_tool(BOX.get("list_files").spec)}'
     )
     assert str(usual.value) == 'read_file: "path" is missing, it must be a string'
 

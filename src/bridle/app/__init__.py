@@ -8,13 +8,13 @@ from bridle.app.comms import open_comms
 from bridle.app.folders import agent_in, hook_site, hooks_in, skills_in, writable_folders
 from bridle.app.memory import memory_in
 from bridle.app.models import models_dir, open_models
-from bridle.app.service import Brought, open_service
+from bridle.app.service import Extensions, open_service
 from bridle.app.stores import open_blobs, open_claims, open_store, revisions_dir
 from bridle.app.telemetry import open_telemetry
 from bridle.app.tools import kernel_settings, open_sandbox, open_tools, open_traps
 
 __all__ = [
-    "Brought",
+    "Extensions",
     "agent_in",
     "hook_site",
     "hooks_in",

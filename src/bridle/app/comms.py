@@ -15,7 +15,7 @@ def open_comms(settings: Settings) -> "Comms":
     from bridle.comms.hub import Comms, CommsOptions
     from bridle.core.errors import ConfigError
     from bridle.core.ids import uuid7
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
 
     comms, clock, chance = settings.comms, SystemClock(), SystemChance()
     if comms.mode == "tcp" and not comms.address:

@@ -30,8 +30,8 @@ FIRST_MODELS = {
 CODING_WORDS = ("coder", "devstral", "codestral", "gpt-oss", "glm", "qwen3", "qwen")
 """Words in the names of models that work better as agents than others, best first."""
 NO_CHAT_WORDS = ("embed", "rerank", "whisper", "minilm", "bge-", "clip", "tts")
-MOST_OF_SERVER = 3
-MOST_FILES = 3
+MAX_PER_SERVER = 3
+MAX_FILES = 3
 MEMORY_SHARE = 0.75  # of the machine's memory; the rest is for other programs and the context
 
 LOCAL_EXTRA = "pip install 'bridle-agent[local]'"
@@ -46,7 +46,7 @@ class Choice(Struct, frozen=True):
     """The command to run before it can answer; empty if it is ready."""
 
 
-class Found(Struct, frozen=True):
+class Discovered(Struct, frozen=True):
     """The result of the search."""
 
     choices: tuple[Choice, ...]
@@ -65,9 +65,9 @@ class Found(Struct, frozen=True):
     """Other agent programs, with their folders."""
 
 
-async def look_around(settings: Settings, environ: Mapping[str, str]) -> Found:
+async def discover(settings: Settings, environ: Mapping[str, str]) -> Discovered:
     """Search for everything concurrently; asks only this machine, with short timeouts."""
-    from bridle.config.elsewhere import has_ollama_models, model_folders, other_programs
+    from bridle.config.other_programs import find_other_programs, has_ollama_models, model_folders
     from bridle.providers.model_files import find_model_files
 
     folders = (models_dir(settings), *model_folders(environ))
@@ -75,7 +75,7 @@ async def look_around(settings: Settings, environ: Mapping[str, str]) -> Found:
         served = group.create_task(_servers(settings))
         listed = group.create_task(asyncio.to_thread(find_model_files, folders))
     servers, files = served.result(), tuple(listed.result())
-    return Found(
+    return Discovered(
         choices=(
             *_with_keys(settings),
             *_of_servers(servers),
@@ -87,13 +87,13 @@ async def look_around(settings: Settings, environ: Mapping[str, str]) -> Found:
         places=frozenset(urlsplit(settings.providers[name].base_url).netloc for name in servers),
         files=files,
         has_ollama_models=has_ollama_models(environ),
-        programs=other_programs(environ, settings.root),
+        programs=find_other_programs(environ, settings.root),
     )
 
 
 async def _servers(settings: Settings) -> dict[str, list[str]]:
     """Query the servers of this machine; one that two providers name is listed under the better match."""
-    from bridle.providers.probe import is_llama_server
+    from bridle.providers.local_servers import is_llama_server
 
     models = open_models(settings)
     try:
@@ -121,7 +121,7 @@ def _with_keys(settings: Settings) -> Iterator[Choice]:
 def _of_servers(servers: Mapping[str, list[str]]) -> Iterator[Choice]:
     for name, models in servers.items():
         chatting = [model for model in models if not any(word in model.lower() for word in NO_CHAT_WORDS)]
-        for model in sorted(chatting, key=_rank)[:MOST_OF_SERVER]:
+        for model in sorted(chatting, key=_rank)[:MAX_PER_SERVER]:
             yield Choice(f"{name}/{model}", "served on this machine")
 
 
@@ -137,7 +137,7 @@ def _of_files(files: "tuple[ModelFile, ...]", settings: Settings) -> Iterator[Ch
     room_bytes = _memory_bytes() * MEMORY_SHARE
     fitting = [file for file in files if file.size_bytes <= room_bytes and file.path.as_posix().isprintable()]
     needs = "" if is_available() else LOCAL_EXTRA
-    for file in fitting[:MOST_FILES]:
+    for file in fitting[:MAX_FILES]:
         size = f"{file.size_bytes / 1e9:.1f} GB"
         if file.path.parent == models_dir(settings):
             yield Choice(f"embedded/{file.path.stem}", f"a file of {size}", needs)

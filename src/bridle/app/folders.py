@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bridle.app.confinement import is_sandbox_off, open_domains, standing_denials
+from bridle.app.sandbox_rules import is_sandbox_off, shared_deny_rules, shared_domain_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.core.ports import Clock
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from bridle.core.hook import HookOverride
     from bridle.core.ports import Hooks, Sandbox
     from bridle.core.skill import Skill
-    from bridle.hooks.confined import Walls
-    from bridle.hooks.handlers import Handler
-    from bridle.hooks.opening import HookSite
+    from bridle.hooks.factory import HookEnvironment
+    from bridle.hooks.function_hooks import Handler
+    from bridle.hooks.sandboxed_programs import HookSandbox
 
 
 def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
@@ -24,21 +24,21 @@ def agent_in(name: str, settings: Settings, clock: Clock) -> "Agent":
 
     from bridle.config.agents import load_agent
     from bridle.config.context_files import read_context_files
-    from bridle.config.prompt import skill_catalogue, system_prompt
-    from bridle.config.skills import opening_rules
-    from bridle.config.trust import left_out_note, own_keys_note
+    from bridle.config.skills import allow_skill_folders
+    from bridle.config.system_prompt import list_skills, system_prompt
+    from bridle.config.trust_policy import warn_own_keys, warn_untrusted_keys
 
     loaded = load_agent(name, settings)
     agent, left_out = loaded.agent, loaded.left_out
     context = read_context_files(settings.home, settings.root, settings.cwd)
     skills = skills_in(settings)
-    catalogue = skill_catalogue(skills) if agent.tools is None or "skill" in agent.tools else ""
+    catalogue = list_skills(skills) if agent.tools is None or "skill" in agent.tools else ""
     prompt = system_prompt(agent.prompt, context.text, settings.cwd, clock.now_ms(), skills=catalogue)
-    notes = left_out_note(
+    notes = warn_untrusted_keys(
         (*settings.left_out, *left_out.keys), has_lapsed=settings.has_lapsed or left_out.has_lapsed
     )
-    rules = (*agent.rules, *opening_rules(skills, settings))
-    return replace(agent, prompt=prompt, rules=rules, notes=(*notes, *own_keys_note(settings.own_only)))
+    rules = (*agent.rules, *allow_skill_folders(skills, settings))
+    return replace(agent, prompt=prompt, rules=rules, notes=(*notes, *warn_own_keys(settings.own_only)))
 
 
 def skills_in(settings: Settings) -> "tuple[Skill, ...]":
@@ -60,7 +60,7 @@ def hooks_in(
     It also raises if a guardrail lost its trust because the project changed: it must not disappear silently.
     """
     from bridle.core.errors import ConfigError
-    from bridle.hooks.opening import open_hooks
+    from bridle.hooks.factory import create_hooks
 
     for hook in settings.hooks_found:
         if hook.has_lapsed and hook.entry.enabled and hook.entry.capability != "observe":
@@ -69,7 +69,7 @@ def hooks_in(
                 "trusted it",
                 hint="bridle trust shows it again",
             )
-    return open_hooks(settings.hooks.entries, override, hook_site(settings, environ, sandbox, handlers))
+    return create_hooks(settings.hooks.entries, override, hook_site(settings, environ, sandbox, handlers))
 
 
 def hook_site(
@@ -77,12 +77,12 @@ def hook_site(
     environ: Mapping[str, str],
     sandbox: "Sandbox",
     handlers: Mapping[str, "Handler"] = {},
-) -> "HookSite":
+) -> "HookEnvironment":
     """Return where hooks run and their limits; hooks of a project run in the sandbox."""
-    from bridle.hooks.opening import HookSite
-    from bridle.sessions.world import SystemClock
+    from bridle.hooks.factory import HookEnvironment
+    from bridle.sessions.system_clock import SystemClock
 
-    return HookSite(
+    return HookEnvironment(
         cwd=str(settings.cwd),
         environ=environ,
         clock=SystemClock(),
@@ -96,17 +96,17 @@ def hook_site(
     )
 
 
-def _hook_walls(settings: Settings, sandbox: "Sandbox") -> "Walls | None":
-    from bridle.hooks.confined import Walls
+def _hook_walls(settings: Settings, sandbox: "Sandbox") -> "HookSandbox | None":
+    from bridle.hooks.sandboxed_programs import HookSandbox
 
     theirs = frozenset(hook.entry.id for hook in settings.hooks_found if hook.layer == "project")
     if not theirs or is_sandbox_off(settings):
         return None
-    return Walls(
+    return HookSandbox(
         sandbox,
         theirs,
         writable=(str(settings.folder),),
-        rules=(*standing_denials(settings), *open_domains(settings)),
+        rules=(*shared_deny_rules(settings), *shared_domain_rules(settings)),
         open_network=settings.sandbox.network == "open",
     )
 

@@ -5,33 +5,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bridle.app.confinement import is_sandbox_off, standing_denials
 from bridle.app.folders import writable_folders
+from bridle.app.sandbox_rules import is_sandbox_off, shared_deny_rules
+from bridle.app.settings_cache import SettingsCache
 from bridle.app.tools import command_environment
-from bridle.app.watched import Watched
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
     from bridle.config.server_keys import LanguageServerSettings
-    from bridle.core.languages import Languages
+    from bridle.core.language_servers import LanguageServers
     from bridle.core.ports import Sandbox
     from bridle.lsp.settings import FolderLanguages, LanguageServer
 
 
-def open_languages(settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox") -> "Languages | None":
+def open_languages(
+    settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox"
+) -> "LanguageServers | None":
     """Create the manager of the language servers of all projects; None if the user turned them off."""
     if not settings.lsp.enabled and settings.source("lsp", "enabled")[-1].layer != "project":
         return None
     from bridle.lsp.languages import LocalLanguages
 
     return LocalLanguages(
-        Watched(environ, lambda here: folder_languages(here, environ), settings.flags), sandbox
+        SettingsCache(environ, lambda here: folder_languages(here, environ), settings.flags), sandbox
     )
 
 
 def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderLanguages":
     """Return the language servers for the files of one folder; raises ConfigError."""
-    from bridle.config.trusted import is_trusted
+    from bridle.config.trust_record import is_trusted
     from bridle.lsp.settings import FolderLanguages
 
     trusted = is_trusted(settings.home, settings.folder)
@@ -41,7 +43,7 @@ def folder_languages(settings: Settings, environ: Mapping[str, str]) -> "FolderL
         environ=command_environment(settings, environ),
         confined=not (_is_freed(settings) or is_sandbox_off(settings)),
         writable=writable_folders(settings),
-        denied=standing_denials(settings),
+        denied=shared_deny_rules(settings),
         trusted=trusted,
         wait_s=float(settings.lsp.wait),
         idle_s=float(settings.lsp.idle),

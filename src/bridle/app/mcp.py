@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from bridle.app.confinement import is_sandbox_off, open_domains, standing_denials
 from bridle.app.folders import session_folders
+from bridle.app.sandbox_rules import is_sandbox_off, shared_deny_rules, shared_domain_rules
+from bridle.app.settings_cache import SettingsCache
 from bridle.app.tools import command_environment
-from bridle.app.watched import Watched
 from bridle.config.settings import Settings
 from bridle.core.server_views import ServerView
-from bridle.mcp.listing import Listing
+from bridle.mcp.offers import Offers
 
 if TYPE_CHECKING:
     from bridle.config.mcp import FoundServer
+    from bridle.core.mcp_servers import ToolServers
     from bridle.core.ports import Sandbox, Tool
-    from bridle.core.servers import ToolServers
     from bridle.mcp.settings import FolderServers, ServerSettings
 
 Inert = tuple[str, Literal["off", "untrusted", "failed"], str]
@@ -27,10 +27,10 @@ Inert = tuple[str, Literal["off", "untrusted", "failed"], str]
 def open_tool_servers(settings: Settings, environ: Mapping[str, str], sandbox: "Sandbox") -> "ToolServers":
     """Create the manager of the MCP servers of all folders; each server starts on first use."""
     from bridle.mcp.servers import McpServers
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
 
     return McpServers(
-        Watched(environ, lambda here: folder_servers(here, environ), settings.flags),
+        SettingsCache(environ, lambda here: folder_servers(here, environ), settings.flags),
         sandbox,
         wait_s=float(settings.mcp.wait),
         idle_s=float(settings.mcp.idle),
@@ -75,12 +75,12 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
     said = resolve(found, environ, settings.user_folder)
     is_program = found.transport == "stdio"
     is_confined = (said.sandbox or found.must_confine) and not is_sandbox_off(settings)
-    denied = standing_denials(settings, anywhere=said.scope == "user")
+    denied = shared_deny_rules(settings, anywhere=said.scope == "user")
     oauth = said.oauth
     argv = (said.command, *said.args) if is_program else ()
     env = {**command_environment(settings, environ), **said.env} if is_program else {}
     if is_program and not is_confined:
-        argv, env = outer_program(found.name, argv, said.env, settings, environ)
+        argv, env = resolve_unsandboxed_program(found.name, argv, said.env, settings, environ)
     return ServerSettings(
         name=found.name,
         transport=found.transport,
@@ -97,7 +97,7 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
         timeout_s=float(said.timeout),
         sampling=said.sampling,
         confined=is_confined,
-        rules=(*denied, *open_domains(settings)) if is_confined else (),
+        rules=(*denied, *shared_domain_rules(settings)) if is_confined else (),
         open_network=is_confined and settings.sandbox.network == "open",
         project=str(settings.folder) if found.must_confine else "",
         oauth=OAuth(
@@ -109,7 +109,7 @@ def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[s
     )
 
 
-def outer_program(
+def resolve_unsandboxed_program(
     name: str, argv: tuple[str, ...], own: Mapping[str, str], settings: Settings, environ: Mapping[str, str]
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return command and environment of a server that runs outside the sandbox; raises ConfigError.
@@ -118,12 +118,12 @@ def outer_program(
     program that does not exist at all fails later, when it is started.
     """
     from bridle.core.errors import ConfigError
-    from bridle.system.programs import find_program, outer_environment, why_not_found
+    from bridle.system.programs import find_program, unsandboxed_environment, why_not_found
 
     outside = session_folders(settings)
     inherited = command_environment(settings, environ)
     path = {**inherited, **own}["PATH"]
-    env = {**outer_environment(inherited, outside), **own}
+    env = {**unsandboxed_environment(inherited, outside), **own}
     command, *args = argv
     if "/" in command:
         return (os.path.join(settings.cwd, command), *args), env
@@ -136,18 +136,18 @@ def outer_program(
     return (found or command, *args), env
 
 
-def lent_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None":
+def find_mcp_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None":
     """Return the MCP tool of this name for the rules to judge, not to run; starts no server.
 
     The server may not have such a tool. None if no server here could have one.
     """
     from bridle.core.ids import SessionId
-    from bridle.mcp.listing import OfferedTool
     from bridle.mcp.names import full_name
-    from bridle.mcp.server import Server, Surroundings
+    from bridle.mcp.offers import OfferedTool
+    from bridle.mcp.server import Server, ServerContext
     from bridle.mcp.settings import ServerSettings
-    from bridle.mcp.tools import McpTool, wanted_tools
-    from bridle.sessions.world import SystemClock
+    from bridle.mcp.tools import McpTool, select_tools
+    from bridle.sessions.system_clock import SystemClock
 
     for found in settings.servers_found:
         own = name.removeprefix(full_name(found.name, ""))
@@ -157,45 +157,45 @@ def lent_tool(name: str, settings: Settings, sandbox: "Sandbox") -> "Tool | None
         chosen = ServerSettings(
             found.name, found.transport, tools=said.tools, without_tools=said.without_tools, reads=said.reads
         )
-        world = Surroundings(sandbox, settings.home, SystemClock())
+        world = ServerContext(sandbox, settings.home, SystemClock())
         server = Server(chosen, str(settings.cwd), SessionId("mcp"), world)
-        server.listing = Listing((OfferedTool(own, "", {"type": "object"}),))
-        return next((McpTool(server, tool) for tool in wanted_tools(server)), None)
+        server.listing = Offers((OfferedTool(own, "", {"type": "object"}),))
+        return next((McpTool(server, tool) for tool in select_tools(server)), None)
     return None
 
 
-class Trial(Struct, frozen=True):
+class ServerCheck(Struct, frozen=True):
     """The result of starting a server to test it."""
 
     view: ServerView
-    offered: Listing
+    offered: Offers
     duration_ms: int
     unused: tuple[str, ...] = ()
     """Tools that the settings exclude."""
 
 
-async def try_server(chosen: "ServerSettings", settings: Settings, sandbox: "Sandbox") -> Trial:
+async def check_server(chosen: "ServerSettings", settings: Settings, sandbox: "Sandbox") -> ServerCheck:
     """Start one server, list what it offers, and stop it."""
     from bridle.core.ids import SessionId
-    from bridle.mcp.server import Server, Surroundings, Timing
-    from bridle.mcp.tools import wanted_tools
-    from bridle.sessions.world import SystemClock
+    from bridle.mcp.server import Server, ServerContext, Timing
+    from bridle.mcp.tools import select_tools
+    from bridle.sessions.system_clock import SystemClock
 
     clock = SystemClock()
     # The second attempt is for servers that support only older protocol revisions.
-    world = Surroundings(sandbox, settings.home, clock, Timing(delays_s=(0.0,)))
+    world = ServerContext(sandbox, settings.home, clock, Timing(delays_s=(0.0,)))
     room = SessionId("mcp")
     server = Server(chosen, str(settings.cwd), room, world)
     began_s = clock.monotonic_s()
     try:
-        server.ask_for()
+        server.request()
         while server.state in ("starting", "waiting"):
             await server.settled()
             await asyncio.sleep(0)
         duration_ms = round((clock.monotonic_s() - began_s) * 1000)
-        wanted = wanted_tools(server)
+        wanted = select_tools(server)
         unused = tuple(tool.name for tool in server.listing.tools if tool not in wanted)
-        return Trial(server.view(), server.listing, duration_ms, unused)
+        return ServerCheck(server.view(), server.listing, duration_ms, unused)
     finally:
         await server.aclose()
         await sandbox.end_session(room)

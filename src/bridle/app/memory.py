@@ -22,12 +22,12 @@ def memory_in(settings: Settings, environ: Mapping[str, str], store: Store) -> "
     if not memory.enabled or settings.store.backend == "ephemeral":
         return None
     from bridle.config.settings import project_root
-    from bridle.memory.embedders.choice import Choice, open_embedder
+    from bridle.memory.embedders.choice import EmbedderSettings, open_embedder
     from bridle.memory.local import LocalMemory
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
 
     key = environ.get(memory.api_key_env, "") if memory.api_key_env else ""
-    choice = Choice(memory.embedder, memory.base_url, memory.model, memory.api_key_env, key)
+    choice = EmbedderSettings(memory.embedder, memory.base_url, memory.model, memory.api_key_env, key)
     return LocalMemory(
         settings.home / "memory",
         store,

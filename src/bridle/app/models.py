@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bridle.app.folders import session_folders
 from bridle.config.settings import Settings
 from bridle.core.model import Model
-from bridle.core.ports import KnowsModels, Provider, offers
+from bridle.core.ports import ModelInfoProvider, Provider, implements
 
 SCRIPTS = Path(__file__).parent.parent / "providers" / "scripts"
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from bridle.config.keys import ModelSettings, ProviderSettings
     from bridle.core.ports import Models
     from bridle.providers import ModelCatalog, ModelEntry, ProviderEntry
-    from bridle.providers.opening import Tell
+    from bridle.providers.factory import Tell
 
 
-class BroughtModels:
+class CustomModels:
     """Models of providers from the embedding program; they take precedence over those of the settings."""
 
     def __init__(
@@ -39,7 +39,7 @@ class BroughtModels:
         provider = self._providers.get(name)
         if provider is None or not slash or not model:
             return await self._catalog.resolve(ref)
-        facts = provider.model(model) if offers(provider, KnowsModels) else Model(name, model)
+        facts = provider.model(model) if implements(provider, ModelInfoProvider) else Model(name, model)
         said = self._entries.get(ref)
         return provider, replace(
             facts,
@@ -61,14 +61,14 @@ class BroughtModels:
             await provider.aclose()
 
 
-def beside_brought(
+def with_custom_providers(
     catalog: "ModelCatalog", providers: Mapping[str, Provider], settings: Settings
 ) -> "Models":
     """Return the models with the embedding program's providers first, before those of the settings."""
     if not providers:
         return catalog
     entries = {ref: _model_entry(ref, model) for ref, model in settings.models.items()}
-    return BroughtModels(catalog, providers, entries)
+    return CustomModels(catalog, providers, entries)
 
 
 def open_models(settings: Settings, tell: "Tell | None" = None) -> "ModelCatalog":
@@ -150,6 +150,6 @@ def _given(**values: Any) -> dict[str, Any]:
 def _today() -> str:
     from datetime import UTC, datetime
 
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
 
     return datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).date().isoformat()

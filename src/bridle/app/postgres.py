@@ -7,7 +7,7 @@ from bridle.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bridle.core.ports import Blobs
-    from bridle.stores.kontekst_store import Journal
+    from bridle.stores.kontekst_store import BaseStore
     from bridle.stores.postgres.pool import Postgres
 
 
@@ -39,10 +39,10 @@ def open_postgres(settings: Settings, *, size: int | None = None, looks_first: b
     )
 
 
-def open_postgres_journal(settings: Settings) -> "Journal":
+def open_postgres_journal(settings: Settings) -> "BaseStore":
     """Open the journal for a command that only reads, with its own connections; raises ConfigError."""
     postgres = open_postgres(settings, size=2, looks_first=True)
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
     from bridle.stores.postgres.store import PostgresStore
 
     class Owned(PostgresStore):
@@ -59,7 +59,7 @@ def open_database_blobs(settings: Settings) -> "Blobs":
     """Open the blob store in the database."""
     open_postgres(settings, size=1)  # raises ConfigError for what is missing
     from bridle.stores.postgres.blobs import PostgresBlobs
-    from bridle.stores.postgres.blocking import BlockingPostgres
+    from bridle.stores.postgres.blocking_pool import BlockingPostgres
 
     return PostgresBlobs(BlockingPostgres(database_url(settings), patience_s=float(settings.store.patience)))
 

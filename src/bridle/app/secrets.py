@@ -7,7 +7,7 @@ from bridle.config.settings import Settings
 
 def daemon_token(settings: Settings) -> dict[str, str]:
     """Return the daemon's token, if there is one: a model that read it could approve its own calls."""
-    from bridle.config.places import TOKEN_FILE
+    from bridle.config.file_names import TOKEN_FILE
 
     try:
         return {"daemon token": (settings.home / TOKEN_FILE).read_text().strip()}

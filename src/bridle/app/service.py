@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from bridle.app.backends import SessionBackend, open_backend
 from bridle.app.comms import peer_tools
 from bridle.app.folders import agent_in, hooks_in, settings_in, writable_folders
-from bridle.app.ground import Ground, open_ground
 from bridle.app.lsp import open_languages
 from bridle.app.mcp import open_tool_servers
 from bridle.app.memory import memory_in
-from bridle.app.models import beside_brought, open_models
+from bridle.app.models import open_models, with_custom_providers
 from bridle.app.stores import open_blobs, revisions_dir
-from bridle.app.telemetry import open_telemetry, watched
+from bridle.app.telemetry import open_telemetry, with_telemetry
 from bridle.app.tools import command_environment, masker, open_sandbox, open_tools, open_traps
 from bridle.config.settings import Settings
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from bridle.core.agent import Agent
     from bridle.core.hook import HookEntry, HookOverride
     from bridle.core.ports import Hooks, Models, Provider, Sandbox, Store, Tool
-    from bridle.hooks.handlers import Handler
-    from bridle.providers.opening import Tell
+    from bridle.hooks.function_hooks import Handler
+    from bridle.providers.factory import Tell
+    from bridle.sessions.agent_tree import ChildPolicy
     from bridle.sessions.engine import Engine
-    from bridle.sessions.family import ChildPolicy
     from bridle.sessions.service import SessionService
-    from bridle.telemetry.opening import Telemetry
+    from bridle.telemetry.exporter import Telemetry
 
 
-class Brought(Struct, frozen=True):
+class Extensions(Struct, frozen=True):
     """What an embedding program adds to the engine; the engine closes it at its end."""
 
     tools: "Sequence[Tool]" = ()
@@ -46,24 +46,24 @@ class Brought(Struct, frozen=True):
     """Functions for hooks with a runtime of type in_process, by name."""
     telemetry: "Telemetry | None" = None
     """Replaces the telemetry of the settings."""
-    ground: "Ground | None" = None
+    ground: "SessionBackend | None" = None
     """The shared storage of a cluster."""
 
 
-NOTHING_BROUGHT = Brought()
+NO_EXTENSIONS = Extensions()
 
 
 def open_service(
     settings: Settings,
     environ: Mapping[str, str],
     tell: "Tell | None" = None,
-    brought: Brought = NOTHING_BROUGHT,
+    brought: Extensions = NO_EXTENSIONS,
 ) -> "SessionService":
     """Build the session service that every surface uses; for `tell` see `open_models`."""
     from bridle.sessions.service import SessionService
 
-    ground = brought.ground or open_ground(settings, brought.store)
-    models = beside_brought(open_models(settings, tell), brought.providers, settings)
+    ground = brought.ground or open_backend(settings, brought.store)
+    models = with_custom_providers(open_models(settings, tell), brought.providers, settings)
     if ground.bound is not None:
         models = ground.bound(models)
     telemetry = brought.telemetry or open_telemetry(settings, environ)
@@ -76,15 +76,15 @@ def open_service(
 def _engine(
     settings: Settings,
     environ: Mapping[str, str],
-    brought: Brought,
-    ground: Ground,
+    brought: Extensions,
+    ground: SessionBackend,
     models: "Models",
     telemetry: "Telemetry | None",
 ) -> "Engine":
     from bridle.core.compaction import CompactionPolicy
-    from bridle.revisions.files import FileRevisions
+    from bridle.revisions.file_revisions import FileRevisions
     from bridle.sessions.engine import Engine
-    from bridle.sessions.world import SystemChance, SystemClock
+    from bridle.sessions.system_clock import SystemChance, SystemClock
 
     clock, sandbox, blobs = SystemClock(), open_sandbox(settings), open_blobs(settings)
     # The memory index is on the user's machine: index only what is stored there too.
@@ -92,7 +92,7 @@ def _engine(
     languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
     return Engine(
-        store=watched(ground.store, telemetry),
+        store=with_telemetry(ground.store, telemetry),
         observer=telemetry,
         claims=ground.claims,
         steps=ground.steps,
@@ -134,7 +134,7 @@ def _engine(
 def _hooks(
     settings: Settings,
     environ: Mapping[str, str],
-    brought: Brought,
+    brought: Extensions,
     override: "HookOverride",
     sandbox: "Sandbox",
 ) -> "Hooks":
@@ -142,12 +142,12 @@ def _hooks(
     return hooks_in(settings, environ, override, sandbox, brought.handlers)
 
 
-def _beside(brought: Brought, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":
+def _beside(brought: Extensions, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":
     names = {tool.spec.name for tool in brought.tools}
     return (*brought.tools, *(tool for tool in tools if tool.spec.name not in names))
 
 
-def _with_tools(agent: "Agent", brought: Brought) -> "Agent":
+def _with_tools(agent: "Agent", brought: Extensions) -> "Agent":
     """Add the embedding program's tools to an agent that lists its tools."""
     if agent.tools is None or not brought.tools:
         return agent
@@ -155,7 +155,7 @@ def _with_tools(agent: "Agent", brought: Brought) -> "Agent":
 
 
 def _child_policy(settings: Settings) -> "ChildPolicy":
-    from bridle.sessions.family import ChildPolicy
+    from bridle.sessions.agent_tree import ChildPolicy
 
     children = settings.children
     return ChildPolicy(

@@ -9,7 +9,7 @@ from bridle.core.ports import Claims, DatedStore
 
 if TYPE_CHECKING:
     from bridle.core.ports import Blobs
-    from bridle.stores.kontekst_store import Journal
+    from bridle.stores.kontekst_store import BaseStore
 
 
 def open_store(settings: Settings) -> DatedStore:
@@ -28,8 +28,8 @@ def open_store(settings: Settings) -> DatedStore:
     return KontekstStore(journal, files, open_claims(settings), cwd=str(kontekst.data_dir))
 
 
-def _open_journal(settings: Settings) -> "Journal":
-    from bridle.sessions.world import SystemClock
+def _open_journal(settings: Settings) -> "BaseStore":
+    from bridle.sessions.system_clock import SystemClock
 
     clock = SystemClock()
     match settings.store.backend:

@@ -10,7 +10,7 @@ from bridle.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bridle.core.ports import Store
-    from bridle.telemetry.opening import Telemetry
+    from bridle.telemetry.exporter import Telemetry
 
 
 def open_telemetry(settings: Settings, environ: Mapping[str, str]) -> "Telemetry | None":
@@ -22,13 +22,13 @@ def open_telemetry(settings: Settings, environ: Mapping[str, str]) -> "Telemetry
     if not (wanted.traces or wanted.metrics or wanted.logs or wanted.prometheus):
         return None
     try:
-        from bridle.telemetry.opening import Plan, Telemetry
+        from bridle.telemetry.exporter import Telemetry, TelemetryOptions
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"telemetry: the package {error.name} is not installed", hint="pip install 'bridle-agent[scale]'"
         ) from error
     return Telemetry(
-        Plan(
+        TelemetryOptions(
             version=bridle.__version__,
             traces=wanted.traces,
             metrics=wanted.metrics,
@@ -41,10 +41,10 @@ def open_telemetry(settings: Settings, environ: Mapping[str, str]) -> "Telemetry
     )
 
 
-def watched(store: "Store", telemetry: "Telemetry | None") -> "Store":
+def with_telemetry(store: "Store", telemetry: "Telemetry | None") -> "Store":
     """Return a store that reports its records to telemetry; without telemetry, the store itself."""
     if telemetry is None:
         return store
-    from bridle.telemetry.watching import WatchedStore
+    from bridle.telemetry.observed_store import ObservedStore
 
-    return WatchedStore(store, telemetry)
+    return ObservedStore(store, telemetry)

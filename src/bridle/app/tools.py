@@ -9,7 +9,7 @@ from bridle.app.folders import settings_in, skills_in, writable_folders
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
-    from bridle.core.languages import Languages
+    from bridle.core.language_servers import LanguageServers
     from bridle.core.ports import Blobs, Memory, Sandbox, Tool
     from bridle.kernel.settings import KernelSettings
     from bridle.sandbox.traps import Traps
@@ -23,16 +23,16 @@ def open_tools(
     blobs: "Blobs",
     sandbox: "Sandbox",
     memory: "Memory | None" = None,
-    languages: "Languages | None" = None,
+    languages: "LanguageServers | None" = None,
 ) -> "tuple[Tool, ...]":
     """Create the built-in tools, most useful first, because not all of them fit into a small window."""
     from bridle.memory.tool import MemorySearch
-    from bridle.sessions.world import SystemClock
+    from bridle.sessions.system_clock import SystemClock
     from bridle.tools.agents import agent_tools
-    from bridle.tools.files import file_tools
+    from bridle.tools.basic_tools import basic_tools
+    from bridle.tools.file_tools import file_tools
     from bridle.tools.glob import Glob
     from bridle.tools.grep import Grep
-    from bridle.tools.meta import meta_tools
     from bridle.tools.shell import shell_tools
     from bridle.tools.skill import SkillTool
     from bridle.tools.web.download import Download
@@ -50,9 +50,9 @@ def open_tools(
     files: Sequence[Tool] = file_tools(tools.max_file_bytes, blobs)
     code: Sequence[Tool] = ()
     if languages is not None:
-        from bridle.tools.code import code_tools, with_news
+        from bridle.tools.code import code_tools, with_new_problems
 
-        files = [with_news(tool, languages) for tool in files]
+        files = [with_new_problems(tool, languages) for tool in files]
         code = code_tools(languages)
     return (
         *files,
@@ -65,7 +65,7 @@ def open_tools(
         *code,
         MemorySearch(memory),
         SkillTool(lambda cwd: skills_in(settings_in(cwd, settings, environ))),
-        *meta_tools(SystemClock()),
+        *basic_tools(SystemClock()),
         Download(),
         *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),
         *peer_tools(settings),
@@ -94,10 +94,10 @@ def _shell_settings(settings: Settings, environ: Mapping[str, str]) -> "ShellSet
 def _python_tool(
     settings: Settings, environ: Mapping[str, str], blobs: "Blobs", sandbox: "Sandbox", secrets: "Masker"
 ) -> "Tool":
-    from bridle.kernel.tool import python_tool
+    from bridle.kernel.tool import create_python_tool
 
     kernel = settings.kernel
-    return python_tool(
+    return create_python_tool(
         sandbox,
         kernel_settings(settings, environ),
         blobs=blobs,

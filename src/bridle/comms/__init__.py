@@ -4,10 +4,10 @@
 |---|---|
 | `hub` | `Comms`: sends to peers by name, and listens for their messages |
 | `inbox`, `texts` | messages that wait for delivery, and their text for a model |
-| `seen` | the envelopes already received, which are not accepted twice |
+| `replay_guard` | the envelopes already received, which are not accepted twice |
 | `registry` | the listeners of this process, reached without a connection |
 | `wire` | one envelope per connection, over a Unix socket or TCP, with an acknowledgement |
-| `listening` | the socket of a listener: private, and owned by one process at a time |
+| `listener` | the socket of a listener: private, and owned by one process at a time |
 | `envelope`, `cbor` | what goes over the wire: signed, checked, and its encoding |
 | `identity`, `trust`, `files` | our key, the peers we trust, and the files of both |
 | `address` | the address of a peer |

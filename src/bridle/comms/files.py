@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bridle.core.errors import ConfigError
 from bridle.system import files
-from bridle.system.files import PRIVATE_FILE, write_whole
+from bridle.system.files import PRIVATE_FILE, write_atomically
 
 PRIVATE = 0o077
 """The permission bits that other users may not have on a secret: all."""
@@ -52,7 +52,7 @@ def write_file(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bo
     Without `replace`, an existing file stays unchanged.
     """
     try:
-        write_whole(path, data, mode=mode, replace=replace)
+        write_atomically(path, data, mode=mode, replace=replace)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -62,7 +62,7 @@ def locked(path: Path) -> Iterator[None]:
     """Lock a file against changes by other processes; blocking; raises ConfigError."""
     with ExitStack() as held:
         try:
-            held.enter_context(files.locked(path))
+            held.enter_context(files.lock_file(path))
         except OSError as error:
             raise _unwritable(path, error) from error
         yield

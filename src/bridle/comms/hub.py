@@ -34,17 +34,17 @@ from bridle.comms.envelope import (
     unseal,
 )
 from bridle.comms.identity import Identity, load_identity, peer_id
-from bridle.comms.inbox import Inbox, Incoming
-from bridle.comms.listening import listening
+from bridle.comms.inbox import Inbox, ReceivedMessage
+from bridle.comms.listener import open_listener
 from bridle.comms.registry import Registry
-from bridle.comms.seen import Seen
+from bridle.comms.replay_guard import ReplayGuard
 from bridle.comms.trust import Peer, Trust
 from bridle.comms.wire import ACK_S, RECEIVE_S, PeerOffline, exchange
 from bridle.core.errors import BridleError, ConfigError
 
 IDENTITY_FOLDER = "identity"
 TRUST_FILE = "trusted_peers.json"
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 Deliver = Callable[[str, str], Awaitable[bool]]
 """Delivers a text to the model, with the sending peer's name; returns False if it was not accepted."""
@@ -78,7 +78,7 @@ class PeerView(Struct, frozen=True, omit_defaults=True):
     """Empty for a peer in this process."""
 
 
-class Listening(Struct, frozen=True):
+class Listener(Struct, frozen=True):
     """An open listener."""
 
     address: str
@@ -163,10 +163,10 @@ class Comms:
             if peer.name == name:
                 return peer
         names = [peer.name for peer in peers]
-        more = ", …" if len(names) > _MOST_NAMED else ""
+        more = ", …" if len(names) > _MAX_NAMED else ""
         raise ConfigError(
             f"no peer is named {name[:80]!a}",
-            hint=f"the peers are {', '.join(names[:_MOST_NAMED])}{more}"
+            hint=f"the peers are {', '.join(names[:_MAX_NAMED])}{more}"
             if names
             else "no peer is trusted yet",
         )
@@ -187,7 +187,7 @@ class Comms:
         inbox = self._registry.find(name)
         if inbox is None:
             raise PeerOffline(f'"{name}" does not listen in this process')
-        if not inbox.put(Incoming(self.name, envelope_id, kind, measure(kind))):
+        if not inbox.put(ReceivedMessage(self.name, envelope_id, kind, measure(kind))):
             raise PeerOffline(f'the inbox of "{name}" is full', hint="try again later")
 
     async def _transmit(
@@ -210,7 +210,7 @@ class Comms:
     # ------------------------------------------------------------------ listening
 
     @asynccontextmanager
-    async def listening(self, deliver: Deliver, *, host: bool = False) -> AsyncIterator[Listening]:
+    async def listening(self, deliver: Deliver, *, host: bool = False) -> AsyncIterator[Listener]:
         """Listen while the context is open, and deliver what arrives, one item at a time.
 
         Messages that one peer sends during a delivery are joined. With `host`, the message DISMISS is not
@@ -221,9 +221,9 @@ class Comms:
         self._registry.add(self.name, inbox)
         try:
             async with self._wire(inbox) as address, asyncio.TaskGroup() as group:
-                pump = group.create_task(_pump(inbox, deliver, dismissed if host else None))
+                pump = group.create_task(_deliver_all(inbox, deliver, dismissed if host else None))
                 try:
-                    yield Listening(str(address), inbox, dismissed)
+                    yield Listener(str(address), inbox, dismissed)
                 finally:
                     pump.cancel()
         finally:
@@ -238,18 +238,18 @@ class Comms:
             yield InprocAddress(self.name)
             return
         identity = await self.identity()
-        seen = Seen(self._folder / f"{self.name}.seen")
+        seen = ReplayGuard(self._folder / f"{self.name}.seen")
         await asyncio.to_thread(seen.load)
 
         async def take(data: bytes) -> bytes | None:
             return await self._take(data, identity, inbox, seen)
 
-        async with listening(
+        async with open_listener(
             self.address, take, other_machines=options.other_machines, receive_s=options.receive_s
         ) as address:
             yield address
 
-    async def _take(self, data: bytes, identity: Identity, inbox: Inbox, seen: Seen) -> bytes | None:
+    async def _take(self, data: bytes, identity: Identity, inbox: Inbox, seen: ReplayGuard) -> bytes | None:
         """Check an envelope and put it into the inbox; returns the acknowledgement, if one is due."""
         try:
             judged = await asyncio.to_thread(self._judge, data, identity)
@@ -262,7 +262,7 @@ class Comms:
             return None
         peer, envelope = judged
         if not seen.has(peer.public, envelope.id):
-            if not inbox.put(Incoming(peer.name, envelope.id, envelope.kind, len(data))):
+            if not inbox.put(ReceivedMessage(peer.name, envelope.id, envelope.kind, len(data))):
                 return None
             seen.add(peer.public, envelope.id)
             await self._keep(seen, peer, envelope)
@@ -270,7 +270,7 @@ class Comms:
             return None
         return seal(identity, peer.public, Ack(envelope.id), self._new_id())
 
-    async def _keep(self, seen: Seen, peer: Peer, envelope: Envelope) -> None:
+    async def _keep(self, seen: ReplayGuard, peer: Peer, envelope: Envelope) -> None:
         try:
             await asyncio.to_thread(seen.keep, peer.public, envelope.id)
         except ConfigError as error:  # it has arrived, so it is still acknowledged
@@ -286,7 +286,7 @@ class Comms:
         return None
 
 
-async def _pump(inbox: Inbox, deliver: Deliver, dismissed: asyncio.Event | None) -> None:
+async def _deliver_all(inbox: Inbox, deliver: Deliver, dismissed: asyncio.Event | None) -> None:
     while True:
         items = await inbox.take()
         if dismissed is not None and items[0].dismisses:

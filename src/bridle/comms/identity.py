@@ -22,7 +22,7 @@ _PRIME = 2**255 - 19
 _ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _WEAK = frozenset({0, 1, _PRIME - 1, _ORDER_8, _PRIME - _ORDER_8})
 """The y coordinates of points of small order: with such a key, anyone can forge valid signatures."""
-_MOST_KEPT = 256  # parsed public keys in the cache
+_MAX_CACHED_KEYS = 256  # parsed public keys in the cache
 
 
 class Identity:
@@ -96,7 +96,7 @@ def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
     return True
 
 
-@lru_cache(maxsize=_MOST_KEPT)
+@lru_cache(maxsize=_MAX_CACHED_KEYS)
 def _public_key(public: bytes) -> "Ed25519PublicKey":
     """Return a parsed public key; raises ValueError for one that anyone can sign with."""
     if (int.from_bytes(public, "little") & 2**255 - 1) % _PRIME in _WEAK:

@@ -6,14 +6,14 @@ from collections import deque
 from msgspec import Struct
 
 from bridle.comms.envelope import Kind, Message
-from bridle.comms.texts import MAX_TEXT_CHARS, as_text
+from bridle.comms.texts import MAX_TEXT_CHARS, format_for_model
 
 MAX_WAITING = 1024
 MAX_WAITING_BYTES = 64 * 1024 * 1024
 DISMISS = "DISMISS"
 
 
-class Incoming(Struct, frozen=True):
+class ReceivedMessage(Struct, frozen=True):
     """A message received from a peer."""
 
     peer: str
@@ -24,7 +24,7 @@ class Incoming(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The message as text for a model."""
-        return as_text(self.kind, self.peer, self.id)
+        return format_for_model(self.kind, self.peer, self.id)
 
     @property
     def dismisses(self) -> bool:
@@ -36,14 +36,14 @@ class Inbox:
     """The messages that wait for one listener."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Incoming] = deque()
+        self._waiting: deque[ReceivedMessage] = deque()
         self._size_bytes = 0
         self._arrived = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def put(self, item: Incoming) -> bool:
+    def put(self, item: ReceivedMessage) -> bool:
         """Add a message; return False if there is no room."""
         if len(self._waiting) >= MAX_WAITING or self._size_bytes + item.size_bytes > MAX_WAITING_BYTES:
             return False
@@ -52,7 +52,7 @@ class Inbox:
         self._arrived.set()
         return True
 
-    async def take(self) -> list[Incoming]:
+    async def take(self) -> list[ReceivedMessage]:
         """Wait for a message; return it with those the same peer sent right after, up to MAX_TEXT_CHARS."""
         while not self._waiting:
             self._arrived.clear()
@@ -66,7 +66,7 @@ class Inbox:
             taken.append(self._pop())
         return taken
 
-    def _pop(self) -> Incoming:
+    def _pop(self) -> ReceivedMessage:
         item = self._waiting.popleft()
         self._size_bytes -= item.size_bytes
         return item

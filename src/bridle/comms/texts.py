@@ -16,7 +16,7 @@ MAX_TEXT_CHARS = 64 * 1024
 _HEADER = re.compile(r"(^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?=\s*\[COMMS)")
 
 
-def as_text(kind: Kind, peer: str, envelope_id: str) -> str:
+def format_for_model(kind: Kind, peer: str, envelope_id: str) -> str:
     """Return a message, request or response as prompt text; empty for an acknowledgement."""
     match kind:
         case Message():

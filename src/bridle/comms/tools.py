@@ -62,12 +62,12 @@ class PeerTool:
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Return what would be sent, and where; raises ToolError for an unknown peer."""
         text = self._show(args)
-        peer = await _asked(self._comms.find(_peer(args)))
+        peer = await _as_tool_error(self._comms.find(_peer(args)))
         return f"to {peer.name}, {peer.address}\n{text}"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Send it and return the outcome."""
-        return ToolOutput(await _asked(self._act(self._comms, args)))
+        return ToolOutput(await _as_tool_error(self._act(self._comms, args)))
 
 
 class PeerList:
@@ -93,7 +93,7 @@ class PeerList:
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the peers, one per line."""
-        peers = await _asked(self._comms.peers())
+        peers = await _as_tool_error(self._comms.peers())
         return ToolOutput(
             "\n".join(f"{peer.name}  {peer.address}" for peer in peers) or "There are no peers."
         )
@@ -128,7 +128,7 @@ def _show_response(args: _Args) -> str:
     return f"{_status(args)}\n{_json(args.get('result'))}".strip()
 
 
-async def _asked(answer: Awaitable[_T]) -> _T:
+async def _as_tool_error(answer: Awaitable[_T]) -> _T:
     """Await a result, turning errors into ToolError for the model."""
     try:
         return await answer

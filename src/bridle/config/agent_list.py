@@ -13,20 +13,20 @@ from bridle.config.agents import (
     AgentFile,
     AgentParts,
     agent_places,
-    from_kontekst,
+    convert_kontekst_agent,
     list_agents,
     load_agent,
     read_agent,
 )
-from bridle.config.document import KeyPath, key_text, literal, parse_toml
 from bridle.config.duration import Duration
-from bridle.config.edit import Shown
+from bridle.config.edit import SettingRow
+from bridle.config.file_names import CONFIG_FILE, PROMPT_FILE
 from bridle.config.keys import LimitSettings
 from bridle.config.layers import Layer, Source, merge
-from bridle.config.places import CONFIG_FILE, PROMPT_FILE
-from bridle.config.schema import nearest, problems
 from bridle.config.settings import Settings
 from bridle.config.textfile import read_text
+from bridle.config.toml_document import KeyPath, key_text, literal, parse_toml
+from bridle.config.validation import nearest, problems
 from bridle.core.errors import ConfigError
 
 AgentSource = Literal["project", "user", "built in"]
@@ -60,7 +60,7 @@ def built_in_files(name: str) -> dict[str, str]:
     return {file: text for file, text in found.items() if text is not None}
 
 
-def show_agent(name: str, settings: Settings) -> list[Shown]:
+def show_agent(name: str, settings: Settings) -> list[SettingRow]:
     """Return an agent's effective settings as TOML, and where each was set; raises ConfigError."""
     parts = read_agent(name, settings)
     agent = load_agent(name, settings).agent
@@ -75,7 +75,7 @@ def show_agent(name: str, settings: Settings) -> list[Shown]:
     rows += [(f"limits.{name}", value) for name, value in limits.items()]
     rows += [(_param_key(name), value) for name, value in agent.params.items()]
     return [
-        Shown(key, literal(_plain(value)), _source(key, merged.sources, settings))
+        SettingRow(key, literal(_plain(value)), _source(key, merged.sources, settings))
         for key, value in rows
         if value is not None
     ]
@@ -118,7 +118,7 @@ def _file_problems(name: str, settings: Settings) -> Iterator[ConfigError]:
                 continue
             tree = parse_toml(text, str(file))
             if settings.kontekst is not None and place.layer == "user":
-                tree = from_kontekst(tree)
+                tree = convert_kontekst_agent(tree)
             layer = Layer(Source(place.layer, str(file)), tree, text)
             for problem in problems(layer.tree, AgentFile):
                 yield ConfigError(f"{layer.place(problem.path)}: {problem.message}", hint=problem.hint)

@@ -18,19 +18,25 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs
 
-from bridle.config.document import literal
+from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
 from bridle.config.keys import DEFAULT_AGENT, LimitSettings, RuleLists
-from bridle.config.kinds import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
-from bridle.config.kontekst import agent_tree
+from bridle.config.kontekst import convert_agent
 from bridle.config.layers import Layer, LayerName, Source, merge, read_layer
-from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
 from bridle.config.project_keys import AGENT_KEYS
-from bridle.config.rules import in_project, local_rules
-from bridle.config.schema import build
+from bridle.config.rules import anchor_rules, resolve_rules
 from bridle.config.settings import Settings
 from bridle.config.textfile import read_text
-from bridle.config.trust import Held, Kept, left_out_note, withheld, withhold
-from bridle.config.trusted import trust_state
+from bridle.config.toml_document import literal
+from bridle.config.trust_policy import (
+    CheckedLayer,
+    TrustedKey,
+    apply_trust,
+    find_withheld,
+    warn_untrusted_keys,
+)
+from bridle.config.trust_record import trust_state
+from bridle.config.validation import build
+from bridle.config.value_types import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
 from bridle.core.agent import Agent
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Mode
@@ -74,10 +80,10 @@ class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
     sampling: Sampling = Sampling()
 
 
-class LeftOut(Struct, frozen=True):
+class IgnoredKeys(Struct, frozen=True):
     """What a project says about an agent without being allowed to."""
 
-    held: tuple[Held, ...] = ()
+    held: tuple[TrustedKey, ...] = ()
     """Keys that need the project to be trusted."""
     keys: tuple[str, ...] = ()
     """The keys that have no effect because the project is not trusted."""
@@ -87,14 +93,14 @@ class LeftOut(Struct, frozen=True):
     @property
     def warnings(self) -> tuple[str, ...]:
         """The same as a warning for the user."""
-        return left_out_note(self.keys, has_lapsed=self.has_lapsed)
+        return warn_untrusted_keys(self.keys, has_lapsed=self.has_lapsed)
 
 
 class LoadedAgent(Struct, frozen=True):
     """An agent ready to run, and the parts of its files that have no effect."""
 
     agent: Agent
-    left_out: LeftOut = LeftOut()
+    left_out: IgnoredKeys = IgnoredKeys()
 
 
 class AgentParts(Struct, frozen=True):
@@ -104,10 +110,10 @@ class AgentParts(Struct, frozen=True):
     prompt_file: Path
     layers: tuple[Layer, ...]
     """Later layers override earlier ones."""
-    left_out: LeftOut = LeftOut()
+    left_out: IgnoredKeys = IgnoredKeys()
 
 
-class Place(Struct, frozen=True):
+class AgentFolder(Struct, frozen=True):
     """A folder of agents, and the folder that its links must not leave."""
 
     layer: LayerName
@@ -134,7 +140,7 @@ def read_agent(name: str, settings: Settings) -> AgentParts:
     kept = _read_project(name, settings, below)
     layers = [layer for layer in (below, kept.layer if kept else None) if layer]
     if not found and not _is_users(name, settings):
-        found = _read_prompt(name, [Place("default", LIBRARY)])
+        found = _read_prompt(name, [AgentFolder("default", LIBRARY)])
     if not found and not layers and name != DEFAULT_AGENT:
         raise ConfigError(
             f"no agent named {literal(name)}", hint=f"there are {', '.join(list_agents(settings))}"
@@ -143,17 +149,17 @@ def read_agent(name: str, settings: Settings) -> AgentParts:
     return AgentParts(prompt, file, tuple(layers), _left_out(name, kept))
 
 
-def _left_out(name: str, kept: Kept | None) -> LeftOut:
+def _left_out(name: str, kept: CheckedLayer | None) -> IgnoredKeys:
     if kept is None:
-        return LeftOut()
+        return IgnoredKeys()
     keys = tuple(f"{AGENTS_FOLDER}.{name}.{key}" for key in kept.left_out)
-    return LeftOut(kept.held, keys, kept.state == "changed")
+    return IgnoredKeys(kept.held, keys, kept.state == "changed")
 
 
 def _read_below(name: str, settings: Settings) -> Layer | None:
     """Read an agent without the project's part: the user's own, else the built-in one."""
     if _is_users(name, settings):
-        return read_own(name, settings)
+        return read_user_agent(name, settings)
     return read_layer("default", LIBRARY / name / CONFIG_FILE, AgentFile)
 
 
@@ -163,26 +169,26 @@ def _is_users(name: str, settings: Settings) -> bool:
     return any(os.path.lexists(own / file) for file in (CONFIG_FILE, PROMPT_FILE))
 
 
-def read_own(name: str, settings: Settings) -> Layer | None:
+def read_user_agent(name: str, settings: Settings) -> Layer | None:
     """Read an agent's `config.toml` from the user's own files; raises ConfigError."""
     file = settings.written / AGENTS_FOLDER / name / CONFIG_FILE
     if settings.kontekst is None:
         return read_layer("user", file, AgentFile)
-    layer = read_layer("user", file, AgentFile, adapt=from_kontekst)
+    layer = read_layer("user", file, AgentFile, adapt=convert_kontekst_agent)
     if layer is None and os.path.lexists(file.with_name(PROMPT_FILE)):
-        return Layer(Source("user", str(file)), from_kontekst({}))
+        return Layer(Source("user", str(file)), convert_kontekst_agent({}))
     return layer
 
 
-def from_kontekst(tree: dict[str, Any]) -> dict[str, Any]:
+def convert_kontekst_agent(tree: dict[str, Any]) -> dict[str, Any]:
     """Convert a Kontekst agent's settings to Bridle's keys."""
-    return agent_tree(tree, AgentFile)
+    return convert_agent(tree, AgentFile)
 
 
 def list_agents(settings: Settings) -> list[str]:
     """Return the names of all agents, sorted; some of them may turn out to be broken."""
     found = {DEFAULT_AGENT}
-    for place in (*agent_places(settings), Place("default", LIBRARY)):
+    for place in (*agent_places(settings), AgentFolder("default", LIBRARY)):
         with suppress(OSError), os.scandir(place.folder) as entries:
             found |= {entry.name for entry in entries if _is_agent(entry)}
     return sorted(found)
@@ -193,15 +199,15 @@ def _is_agent(entry: os.DirEntry[str]) -> bool:
     return bool(re.fullmatch(AGENT_NAME_PATTERN, entry.name)) and any(map(os.path.lexists, files))
 
 
-def agent_places(settings: Settings) -> list[Place]:
+def agent_places(settings: Settings) -> list[AgentFolder]:
     """Return the folders that hold agents; earlier ones override later ones."""
-    own = Place("user", settings.written / AGENTS_FOLDER)
+    own = AgentFolder("user", settings.written / AGENTS_FOLDER)
     if settings.project is None:
         return [own]
-    return [Place("project", settings.project / PROJECT_FOLDER / AGENTS_FOLDER, settings.project), own]
+    return [AgentFolder("project", settings.project / PROJECT_FOLDER / AGENTS_FOLDER, settings.project), own]
 
 
-def _read_prompt(name: str, places: Iterable[Place]) -> tuple[str, Path] | None:
+def _read_prompt(name: str, places: Iterable[AgentFolder]) -> tuple[str, Path] | None:
     for place in places:
         file = place.folder / name / PROMPT_FILE
         text = read_text(file, within=place.within)
@@ -210,7 +216,7 @@ def _read_prompt(name: str, places: Iterable[Place]) -> tuple[str, Path] | None:
     return None
 
 
-def _read_project(name: str, settings: Settings, below: Layer | None) -> Kept | None:
+def _read_project(name: str, settings: Settings, below: Layer | None) -> CheckedLayer | None:
     """Read a project's settings for an agent, without those that it may not set."""
     project = settings.project
     if project is None:
@@ -223,12 +229,12 @@ def _read_project(name: str, settings: Settings, below: Layer | None) -> Kept | 
     yours = structs.replace(
         yours, mode=_permission_mode(yours, settings), limits=_over(yours.limits, settings.limits)
     )
-    kept = withhold(
+    kept = apply_trust(
         layer,
-        withheld(layer.tree, AgentFile, AGENT_KEYS, yours),
+        find_withheld(layer.tree, AgentFile, AGENT_KEYS, yours),
         lambda layer: trust_state(settings.home, project, layer),
     )
-    tree = in_project(kept.layer.tree, project, settings.cwd)
+    tree = anchor_rules(kept.layer.tree, project, settings.cwd)
     return structs.replace(kept, layer=structs.replace(kept.layer, tree=tree))
 
 
@@ -244,7 +250,9 @@ def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
         tools=file.tools,
         mode=settings.rules.mode if settings.is_flag("rules", "mode") else _permission_mode(file, settings),
         code=file.mode == "code",
-        rules=local_rules((*settings.rules.rules(), *file.rules.rules()), settings.user_folder, settings.cwd),
+        rules=resolve_rules(
+            (*settings.rules.rules(), *file.rules.rules()), settings.user_folder, settings.cwd
+        ),
         limits=limits.limits(),
         params=_params(file),
     )

@@ -21,11 +21,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.config.document import literal, parse_toml
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, Source, check
 from bridle.config.textfile import locked, read_text, write_text
-from bridle.core.claude import EVENTS, TOOLS
+from bridle.config.toml_document import literal, parse_toml
+from bridle.core.claude_code import EVENTS, TOOLS
 from bridle.core.errors import ConfigError
 from bridle.core.hook import (
     MAX_TIMEOUT_MS,

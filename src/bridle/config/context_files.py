@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bridle.config.document import literal
 from bridle.config.textfile import Head, read_head
+from bridle.config.toml_document import literal
 from bridle.core.errors import ConfigError
 
 MAX_FILE_BYTES = 32 * 1024

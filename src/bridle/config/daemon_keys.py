@@ -5,8 +5,8 @@ from typing import Literal
 from msgspec import Struct
 
 from bridle.config.duration import Duration
-from bridle.config.kinds import Address, Count, HostName, Name, Origin
 from bridle.config.tls_keys import TlsSettings
+from bridle.config.value_types import Address, Count, HostName, Name, Origin
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):

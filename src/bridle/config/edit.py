@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
 
-from bridle.config.document import (
+from bridle.config.duration import Duration
+from bridle.config.hooks import ENTRIES, HIDDEN, redact_entry
+from bridle.config.keys import ConfigFile
+from bridle.config.layers import SERVERS, Layer, Source, check
+from bridle.config.mcp import redact_url
+from bridle.config.rules import rule_text
+from bridle.config.settings import Settings
+from bridle.config.textfile import locked, read_text, write_text
+from bridle.config.toml_document import (
     Document,
     KeyPath,
     Statement,
@@ -17,20 +25,12 @@ from bridle.config.document import (
     parse_toml,
     scan,
 )
-from bridle.config.duration import Duration
-from bridle.config.hooks import ENTRIES, HIDDEN, shown_entry
-from bridle.config.keys import ConfigFile
-from bridle.config.layers import SERVERS, Layer, Source, check
-from bridle.config.mcp import shown_url
-from bridle.config.rules import text_of
-from bridle.config.schema import build, is_unicode, kind_at, problems, value_from_text
-from bridle.config.settings import Settings
-from bridle.config.textfile import locked, read_text, write_text
+from bridle.config.validation import build, is_unicode, kind_at, problems, value_from_text
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Action, parse_rule
 
 
-class Shown(NamedTuple):
+class SettingRow(NamedTuple):
     """One line of `bridle config show`."""
 
     key: str
@@ -51,7 +51,7 @@ def get_value(settings: Settings, key: str) -> Any:
     return _plain(value)
 
 
-def show(settings: Settings) -> list[Shown]:
+def show(settings: Settings) -> list[SettingRow]:
     """Return every setting with its value as TOML and its origin; possible secrets are hidden."""
     rows = []
     for name in ConfigFile.__struct_fields__:
@@ -63,14 +63,14 @@ def show(settings: Settings) -> list[Shown]:
             text = "none" if value is None else literal(_plain(value))
             source = ", ".join(map(str, settings.source(*path)))
             if path == ENTRIES:
-                text = literal([shown_entry(entry) for entry in value])
+                text = literal([redact_entry(entry) for entry in value])
             if value and ("headers" in path or (path[1:2] == ("servers",) and "env" in path)):
                 text = HIDDEN
             if path[:2] == SERVERS and path[3:] == ("url",):
-                text = literal(shown_url(value))
+                text = literal(redact_url(value))
             if path[-1] == "api_key_env" and value:
                 source += ", which is set" if path[1] in settings.api_keys else ", which is not set"
-            rows.append(Shown(key_text(path), text, source))
+            rows.append(SettingRow(key_text(path), text, source))
     return rows
 
 
@@ -117,7 +117,7 @@ def add_rules(file: Path, action: Action, rules: Sequence[str]) -> tuple[str, ..
         text = read_text(file) or ""
         tree = _checked(text, file)
         listed = tree.get("rules", {}).get(action, [])
-        known = {_normal(action, text_of(item)) for item in listed}
+        known = {_normal(action, rule_text(item)) for item in listed}
         new = [rule for rule in dict.fromkeys(rules) if _normal(action, rule) not in known]
         if not new:
             return ()
@@ -137,7 +137,7 @@ def remove_rule(file: Path, action: Action, rule: str) -> bool:
         tree = _checked(text, file)
         listed = tree.get("rules", {}).get(action, [])
         wanted = _normal(action, rule)
-        gone = [index for index, item in enumerate(listed) if _normal(action, text_of(item)) == wanted]
+        gone = [index for index, item in enumerate(listed) if _normal(action, rule_text(item)) == wanted]
         for index in reversed(gone):
             text = _without_item(text, scan(text), ("rules", action), index)
         if gone:

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bridle.config.document import KeyPath, key_text, literal, parse_toml, scan
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, Source, check
 from bridle.config.textfile import locked, read_text, write_text
+from bridle.config.toml_document import KeyPath, key_text, literal, parse_toml, scan
 from bridle.core.errors import ConfigError
 
 _ENTRY_END = re.compile(r"[ \t]*,[ \t]*")

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bridle.config.document import KeyPath, literal, parse_toml, scan
 from bridle.config.edit import with_value
 from bridle.config.edit_tables import without
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, Source, check
 from bridle.config.textfile import locked, read_text, write_text
+from bridle.config.toml_document import KeyPath, literal, parse_toml, scan
 from bridle.core.errors import ConfigError
 
 Tree = dict[str, Any]

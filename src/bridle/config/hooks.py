@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.config.document import KeyPath
 from bridle.config.layers import Layer, LayerName
-from bridle.config.schema import build
+from bridle.config.toml_document import KeyPath
+from bridle.config.validation import build
 from bridle.core.errors import ConfigError
-from bridle.core.hook import HookEntry, entry_problem
+from bridle.core.hook import HookEntry, find_entry_problem
 
 ENTRIES: KeyPath = ("hooks", "entries")
 HIDDEN = "(hidden)"
@@ -36,7 +36,7 @@ class FoundHook(Struct, frozen=True):
     """True if it had an effect until the project changed."""
 
 
-def with_programs(layer: Layer, *folders: Path) -> Layer:
+def resolve_programs(layer: Layer, *folders: Path) -> Layer:
     """Return a layer with its hooks' programs as absolute paths, in the first folder that has them."""
     entries = _entries(layer.tree)
     if not entries:
@@ -65,7 +65,7 @@ def find_hooks(
     return (*found, *(replace(hook, trusted=False, has_lapsed=has_lapsed) for hook in inert))
 
 
-def program_files(tree: dict[str, Any]) -> Iterator[str]:
+def find_hook_programs(tree: dict[str, Any]) -> Iterator[str]:
     """Yield the project files that its hooks may run, as paths in the project; they need not exist."""
     for entry in _entries(tree):
         command = _command(entry)
@@ -73,7 +73,7 @@ def program_files(tree: dict[str, Any]) -> Iterator[str]:
             yield command
 
 
-def shown_entry(entry: HookEntry) -> dict[str, Any]:
+def redact_entry(entry: HookEntry) -> dict[str, Any]:
     """Return an entry as TOML values, without what may be a secret."""
     shown: dict[str, Any] = msgspec.to_builtins(entry)
     for key in ("env", "headers"):
@@ -86,7 +86,7 @@ def _hooks_of(layer: Layer) -> Iterator[FoundHook]:
     for index, item in enumerate(_entries(layer.tree)):
         path = (*ENTRIES, index)
         entry = build(item, HookEntry)
-        if problem := entry_problem(entry):
+        if problem := find_entry_problem(entry):
             place = layer.place((*path, *problem.key.split(".")))
             raise ConfigError(f'{place}: hook "{entry.id}": {problem.key}: {problem.message}')
         yield FoundHook(entry, layer.place(path), layer.source.layer)

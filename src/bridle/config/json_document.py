@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from bridle.config.document import KeyPath
+from bridle.config.toml_document import KeyPath
 from bridle.core.errors import ConfigError
 
 MAX_DEPTH = 5  # deeper keys count as their table; a hostile text would cost gigabytes otherwise

@@ -6,7 +6,12 @@ from msgspec import Meta, Struct
 
 from bridle.config.daemon_keys import CommsSettings, GrpcSettings, HttpSettings, ServeSettings
 from bridle.config.duration import Delay, Duration
-from bridle.config.kinds import (
+from bridle.config.rules import AllowText, AskText, DenyText
+from bridle.config.scale_keys import ScaleSettings, StoreSettings
+from bridle.config.server_keys import LspSettings, McpSettings
+from bridle.config.telemetry_keys import TelemetrySettings
+from bridle.config.tui_keys import TuiSettings
+from bridle.config.value_types import (
     AgentName,
     BaseUrl,
     Count,
@@ -22,11 +27,6 @@ from bridle.config.kinds import (
     Share,
     VariableName,
 )
-from bridle.config.rules import AllowText, AskText, DenyText
-from bridle.config.scale_keys import ScaleSettings, StoreSettings
-from bridle.config.server_keys import LspSettings, McpSettings
-from bridle.config.telemetry_keys import TelemetrySettings
-from bridle.config.tui_keys import TuiSettings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.hook import HookEntry

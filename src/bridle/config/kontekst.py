@@ -19,13 +19,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from bridle.config.document import KeyPath, key_text, literal, parse_toml
+from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILLS_FOLDER
 from bridle.config.keys import ConfigFile
-from bridle.config.kinds import Count, CountOrZero
 from bridle.config.layers import Layer, Source, check
-from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILLS_FOLDER
-from bridle.config.schema import build
 from bridle.config.textfile import read_text, write_text
+from bridle.config.toml_document import KeyPath, key_text, literal, parse_toml
+from bridle.config.validation import build
+from bridle.config.value_types import Count, CountOrZero
 from bridle.core.errors import ConfigError
 
 HOME_FOLDER = "bridle"
@@ -227,7 +227,7 @@ def _settings_tree(config: KontekstConfig) -> dict[str, Any]:
     }
 
 
-def agent_tree(tree: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
+def convert_agent(tree: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
     """Convert an agent's `config.toml` to `shape`, the format of Bridle's agents.
 
     Its model is a file in the model folder, tool results are sent as user messages unless it says otherwise,
@@ -263,7 +263,7 @@ def make_home(config: KontekstConfig) -> Path:
     return config.home
 
 
-def kontekst_of(home: Path, environ: Mapping[str, str]) -> KontekstConfig | None:
+def find_kontekst(home: Path, environ: Mapping[str, str]) -> KontekstConfig | None:
     """Return the installation that a BRIDLE_HOME belongs to, or None; raises ConfigError."""
     pointer = read_text(home / POINTER_FILE)
     return None if pointer is None else read_kontekst(Path(pointer.strip()), environ)

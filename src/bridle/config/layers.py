@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from bridle.config.document import KeyPath, line_of, parse_toml, scan
-from bridle.config.schema import problems
 from bridle.config.textfile import read_text
+from bridle.config.toml_document import KeyPath, line_of, parse_toml, scan
+from bridle.config.validation import problems
 from bridle.core.errors import ConfigError
 
 LayerName = Literal["default", "user", "project", "flag"]
@@ -96,11 +96,11 @@ def merge(layers: Iterable[Layer]) -> Merged:
     """
     merged = Merged({}, {})
     for layer in layers:
-        _lay(layer.tree, merged.tree, (), layer.source, merged.sources)
+        _merge_into(layer.tree, merged.tree, (), layer.source, merged.sources)
     return merged
 
 
-def _lay(
+def _merge_into(
     tree: dict[str, Any],
     under: dict[str, Any],
     path: KeyPath,
@@ -109,14 +109,14 @@ def _lay(
 ) -> None:
     if len(path) == 2 and path[0] == "providers" and _moves(tree, under):
         _forget(under, path, sources, CREDENTIALS)
-    if len(path) == 3 and path[:2] == SERVERS and is_whole_server(tree):
+    if len(path) == 3 and path[:2] == SERVERS and is_complete_server(tree):
         _forget(under, path, sources, tuple(under))
     for key, value in tree.items():
         here = (*path, key)
         if isinstance(value, dict):
             if not isinstance(under.get(key), dict):
                 under[key] = {}
-            _lay(value, under[key], here, source, sources)
+            _merge_into(value, under[key], here, source, sources)
         elif here in JOINED:
             # An empty list adds nothing; it must not remove what a layer below denies.
             under[key] = [*under.get(key, ()), *value]
@@ -127,7 +127,7 @@ def _lay(
             sources[here] = (source,)
 
 
-def is_whole_server(entry: dict[str, Any]) -> bool:
+def is_complete_server(entry: dict[str, Any]) -> bool:
     """Return True if an MCP server's entry is complete; an incomplete one changes those below."""
     return "command" in entry or "url" in entry
 

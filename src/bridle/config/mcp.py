@@ -21,11 +21,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.config.duration import Duration
+from bridle.config.file_names import PROJECT_FOLDER
 from bridle.config.hooks import HIDDEN
-from bridle.config.layers import SERVERS, Layer, LayerName, is_whole_server
-from bridle.config.places import PROJECT_FOLDER
-from bridle.config.schema import build
+from bridle.config.layers import SERVERS, Layer, LayerName, is_complete_server
 from bridle.config.server_keys import McpServerSettings
+from bridle.config.validation import build
 from bridle.core.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
@@ -94,10 +94,10 @@ def _found(layers: Iterable[Layer], faults: Faults) -> Iterator[FoundServer]:
         for name, entry in layer.tree.get("mcp", {}).get("servers", {}).items():
             if layer.source.layer == "project" and entry != {"enabled": False}:
                 confined.add(name)
-            elif entry.get("sandbox") is False and not is_whole_server(entry):
+            elif entry.get("sandbox") is False and not is_complete_server(entry):
                 freed.add(name)
             below = entries.get(name)
-            if below is None or is_whole_server(entry) or (layer.source.file, name) in faults:
+            if below is None or is_complete_server(entry) or (layer.source.file, name) in faults:
                 entries[name] = (entry, layer)
             else:
                 entries[name] = ({**below[0], **entry}, below[1])
@@ -123,12 +123,12 @@ def _names_nothing(entry: dict[str, Any]) -> bool:
     return bool(entry) and entry.keys() <= {"enabled", "sandbox"} and not any(entry.values())
 
 
-def server_programs(tree: dict[str, Any]) -> Iterator[str]:
+def find_server_programs(tree: dict[str, Any]) -> Iterator[str]:
     """Yield the project files that its servers may run, as paths in the project; they need not exist."""
     servers = _table(_table(tree, "mcp"), "servers")
     for name in servers:
         entry = _table(servers, name)
-        command, args, cwd = (_usual(entry.get(key)) for key in ("command", "args", "cwd"))
+        command, args, cwd = (_with_defaults(entry.get(key)) for key in ("command", "args", "cwd"))
         named = [text for text in command if "/" in text]
         for text in args:
             if text.endswith(_SCRIPTS):  # as in `node server.js`
@@ -136,7 +136,7 @@ def server_programs(tree: dict[str, Any]) -> Iterator[str]:
         yield from (text for text in named if not text.startswith(("/", "~", "$")))
 
 
-def _usual(value: Any) -> list[str]:
+def _with_defaults(value: Any) -> list[str]:
     """Return the strings of an unvalidated value, with variables replaced by their defaults."""
     texts = value if isinstance(value, list) else [value]
     return [
@@ -280,7 +280,7 @@ def _is_loopback(host: str) -> bool:
 # ---------------------------------------------------------------------------- display
 
 
-def shown_server(entry: McpServerSettings | dict[str, Any], *, for_trust: bool = False) -> dict[str, Any]:
+def redact_server(entry: McpServerSettings | dict[str, Any], *, for_trust: bool = False) -> dict[str, Any]:
     """Return an entry as TOML values, without what may be a secret.
 
     With `for_trust`, show the program's environment, except variables whose names suggest a secret.
@@ -291,11 +291,11 @@ def shown_server(entry: McpServerSettings | dict[str, Any], *, for_trust: bool =
             is_open = for_trust and key == "env"
             said[key] = {name: _shown(name, text, is_open=is_open) for name, text in said[key].items()}
     if "url" in said:
-        said["url"] = shown_url(said["url"])
+        said["url"] = redact_url(said["url"])
     return said
 
 
-def shown_url(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return an address without what may be a secret: a password, and everything after a question mark."""
     address, mark, _ = url.partition("?")
     scheme, slashes, rest = address.partition("://")

@@ -16,13 +16,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.config.document import KeyPath, key_text
+from bridle.config.file_names import MCP_FILE, PROJECT_FOLDER, SHARED_MCP_FILE
 from bridle.config.json_document import json_lines, parse_json
 from bridle.config.layers import SERVERS, Layer, Source
-from bridle.config.places import MCP_FILE, PROJECT_FOLDER, SHARED_MCP_FILE
-from bridle.config.schema import Problem, one_line, problems
 from bridle.config.server_keys import McpServerSettings, ServerName
 from bridle.config.textfile import read_text
+from bridle.config.toml_document import KeyPath, key_text
+from bridle.config.validation import Problem, one_line, problems
 from bridle.core.errors import ConfigError
 
 TABLE = "mcpServers"

@@ -17,7 +17,7 @@ STRICTNESS: tuple[Mode, ...] = ("plan", "ask", "accept-edits", "yolo")
 """The modes from the strictest to the loosest."""
 
 
-class Allowed(Struct, frozen=True):
+class KeyPolicy(Struct, frozen=True):
     """How a project may set one key."""
 
     is_stricter: Callable[[Any, Any], bool]
@@ -38,21 +38,21 @@ def _is_subset(theirs: Any, yours: Any) -> bool:
     return yours is None or set(theirs) <= set(yours)
 
 
-ANY = Allowed(lambda theirs, yours: True, "")
-LOWER = Allowed(_is_lower, "a project may only lower it")
-OFF = Allowed(lambda theirs, yours: theirs is False, "a project may only switch it off")
-ENTRY_OFF = Allowed(lambda theirs, yours: theirs == {"enabled": False}, "")
+ANY = KeyPolicy(lambda theirs, yours: True, "")
+LOWER = KeyPolicy(_is_lower, "a project may only lower it")
+OFF = KeyPolicy(lambda theirs, yours: theirs is False, "a project may only switch it off")
+ENTRY_OFF = KeyPolicy(lambda theirs, yours: theirs == {"enabled": False}, "")
 """For an entry of the user's: only `enabled = false`."""
-STRICTER_MODE = Allowed(_is_stricter_mode, "a project may only choose a stricter mode than yours")
-FEWER = Allowed(_is_subset, "a project may not give your agent more tools")
+STRICTER_MODE = KeyPolicy(_is_stricter_mode, "a project may only choose a stricter mode than yours")
+FEWER = KeyPolicy(_is_subset, "a project may not give your agent more tools")
 
-_PERMISSIONS: dict[str, Allowed] = {
+_PERMISSIONS: dict[str, KeyPolicy] = {
     **{f"limits.{name}": LOWER for name in LimitSettings.__struct_fields__},
     "rules.ask": ANY,  # rules only accumulate, and ask and deny override allow
     "rules.deny": ANY,
 }
 
-PROJECT_KEYS: Mapping[str, Allowed] = {
+PROJECT_KEYS: Mapping[str, KeyPolicy] = {
     **_PERMISSIONS,
     "rules.mode": STRICTER_MODE,
     "retry.max_retries": LOWER,
@@ -80,5 +80,5 @@ OWN_KEYS = frozenset({"kernel.syd_config", "providers.NAME.executable", "scale.f
 Trust could not cover the files that they load, because an agent can change those.
 """
 
-AGENT_KEYS: Mapping[str, Allowed] = {**_PERMISSIONS, "name": ANY, "mode": STRICTER_MODE, "tools": FEWER}
+AGENT_KEYS: Mapping[str, KeyPolicy] = {**_PERMISSIONS, "name": ANY, "mode": STRICTER_MODE, "tools": FEWER}
 """For an agent's `config.toml`."""

@@ -9,19 +9,19 @@ from pathlib import Path
 from bridle.config.context_files import FILE_NAMES
 from bridle.config.textfile import read_text
 from bridle.core.errors import ConfigError
-from bridle.system.files import write_whole
+from bridle.system.files import write_atomically
 
 NOTES_FILE = FILE_NAMES[0]
 PUBLIC_FILE = 0o644
 MARKS = (".git", "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "Makefile", "pom.xml")
 """Files that mark a folder as a project."""
-USUAL: dict[str, tuple[str, ...]] = {
+DEFAULT_COMMANDS: dict[str, tuple[str, ...]] = {
     "Cargo.toml": ("cargo build", "cargo test"),
     "go.mod": ("go build ./...", "go test ./..."),
     "pom.xml": ("mvn package", "mvn test"),
 }
 """Commands that every project with such a file has."""
-MOST_COMMANDS = 12
+MAX_COMMANDS = 12
 _TARGET = re.compile(r"^([A-Za-z0-9][A-Za-z0-9_-]*):(?!=)", re.MULTILINE)
 _SCRIPT = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._-]*")
 
@@ -37,7 +37,7 @@ def write_notes(root: Path) -> Path:
     """Write a first AGENTS.md; an existing one is not changed. Raises ConfigError."""
     file = root / NOTES_FILE
     try:
-        write_whole(file, notes_text(root).encode(), mode=PUBLIC_FILE, replace=False)
+        write_atomically(file, notes_text(root).encode(), mode=PUBLIC_FILE, replace=False)
     except OSError as error:
         raise ConfigError(f"{file}: cannot be written: {error.strerror}") from error
     return file
@@ -45,7 +45,7 @@ def write_notes(root: Path) -> Path:
 
 def notes_text(root: Path) -> str:
     """Return the text of a first AGENTS.md: short, because every request includes it."""
-    commands = list(dict.fromkeys(_commands(root)))[:MOST_COMMANDS]
+    commands = list(dict.fromkeys(_commands(root)))[:MAX_COMMANDS]
     lines = [f"- `{command}`" for command in commands] or ["- (say here how to build and to test)"]
     return "\n".join(
         [
@@ -72,7 +72,7 @@ def _commands(root: Path) -> Iterator[str]:
         yield from (f"make {target}" for target in _TARGET.findall(makefile))
     if package := _read(root, "package.json"):
         yield from (f"npm run {name}" for name in _scripts(package) if _SCRIPT.fullmatch(name))
-    for name, commands in USUAL.items():
+    for name, commands in DEFAULT_COMMANDS.items():
         if _read(root, name) is not None:
             yield from commands
     if "pytest" in (_read(root, "pyproject.toml") or ""):

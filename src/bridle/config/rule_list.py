@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bridle.config.agents import AgentFile, read_own
+from bridle.config.agents import AgentFile, read_user_agent
+from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, read_layer
-from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER
-from bridle.config.rules import ACTIONS, text_of
+from bridle.config.rules import ACTIONS, rule_text
 from bridle.config.settings import Settings
-from bridle.config.trusted import trust_state
+from bridle.config.trust_record import trust_state
 from bridle.core.permission import Action
 
 
-class PlacedRule(Struct, frozen=True):
+class LocatedRule(Struct, frozen=True):
     """A rule as written, and where."""
 
     action: Action
@@ -25,7 +25,7 @@ class PlacedRule(Struct, frozen=True):
     """False for an allow rule of a project that is not trusted."""
 
 
-def placed_rules(settings: Settings, agent: str) -> list[PlacedRule]:
+def list_rules(settings: Settings, agent: str) -> list[LocatedRule]:
     """Return the rules of all files, the strictest first; raises ConfigError."""
     layers = list(_layers(settings, agent))
     return [rule for action in ACTIONS for layer in layers for rule in _of_layer(settings, layer, action)]
@@ -38,15 +38,15 @@ def _layers(settings: Settings, agent: str) -> Iterator[Layer]:
     folder = settings.project and settings.project / PROJECT_FOLDER
     if folder and (layer := read_layer("project", folder / config, ConfigFile, within=settings.project)):
         yield layer
-    if layer := read_own(agent, settings):
+    if layer := read_user_agent(agent, settings):
         yield layer
     if folder and (layer := read_layer("project", folder / own, AgentFile, within=settings.project)):
         yield layer
 
 
-def _of_layer(settings: Settings, layer: Layer, action: Action) -> Iterator[PlacedRule]:
+def _of_layer(settings: Settings, layer: Layer, action: Action) -> Iterator[LocatedRule]:
     items = layer.tree.get("rules", {}).get(action, [])
     needs_trust = items and action == "allow" and layer.source.layer == "project" and settings.project
     in_effect = not needs_trust or trust_state(settings.home, needs_trust, layer) == "trusted"
     for index, item in enumerate(items):
-        yield PlacedRule(action, text_of(item), layer.place(("rules", action, index)), in_effect)
+        yield LocatedRule(action, rule_text(item), layer.place(("rules", action, index)), in_effect)

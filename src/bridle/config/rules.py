@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
 from bridle.core.permission import SHELL_TOOL, Action, Rule, check_examples, parse_rule
-from bridle.core.rule_paths import seen_from
+from bridle.core.rule_paths import localize_rule
 
 ACTIONS: tuple[Action, ...] = ("deny", "ask", "allow")
 """The strictest first."""
@@ -67,14 +67,14 @@ def read_rule(kind: type[RuleText], table: RuleTable) -> RuleText:
     return kind(table.rule)
 
 
-def text_of(item: Any) -> str:
+def rule_text(item: Any) -> str:
     """Return the rule of an item in a file, which may be a string or a table."""
     return str(item["rule"] if isinstance(item, dict) else item)
 
 
-def local_rules(rules: Iterable[Rule], user_folder: Path | None, cwd: Path) -> tuple[Rule, ...]:
+def resolve_rules(rules: Iterable[Rule], user_folder: Path | None, cwd: Path) -> tuple[Rule, ...]:
     """Return rules as they apply in a working directory; raises ConfigError for `~/` without a home."""
-    return tuple(local for rule in rules for local in seen_from(_below_home(rule, user_folder), str(cwd)))
+    return tuple(local for rule in rules for local in localize_rule(_below_home(rule, user_folder), str(cwd)))
 
 
 def _below_home(rule: Rule, user_folder: Path | None) -> Rule:
@@ -85,7 +85,7 @@ def _below_home(rule: Rule, user_folder: Path | None) -> Rule:
     return replace(rule, pattern=f"{str(user_folder).rstrip('/')}{rule.pattern[1:]}")
 
 
-def in_project(tree: dict[str, Any], project: Path, cwd: Path) -> dict[str, Any]:
+def anchor_rules(tree: dict[str, Any], project: Path, cwd: Path) -> dict[str, Any]:
     """Return a project's tree with the relative paths of its rules made relative to the project."""
     if project == cwd or not isinstance(tree.get("rules"), dict):
         return tree
@@ -98,7 +98,7 @@ def in_project(tree: dict[str, Any], project: Path, cwd: Path) -> dict[str, Any]
 
 
 def _moved(action: Action, item: Any, project: Path) -> str:
-    rule = parse_rule(action, text_of(item))
+    rule = parse_rule(action, rule_text(item))
     is_path = rule.pattern and rule.tool != SHELL_TOOL and not rule.pattern.startswith("domain:")
     if not is_path or rule.pattern.startswith(("/", "~")):
         return str(rule)

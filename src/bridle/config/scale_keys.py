@@ -5,8 +5,17 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from bridle.config.duration import Delay, Duration
-from bridle.config.kinds import Address, AgentName, BaseUrl, Count, ModelRef, Name, PathText, VariableName
 from bridle.config.tls_keys import TlsSettings
+from bridle.config.value_types import (
+    Address,
+    AgentName,
+    BaseUrl,
+    Count,
+    ModelRef,
+    Name,
+    PathText,
+    VariableName,
+)
 
 DatabaseUrl = Annotated[
     str,

@@ -20,27 +20,27 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.config.document import KeyPath, key_text, parse_key
-from bridle.config.hooks import FoundHook, find_hooks, with_programs
+from bridle.config.file_names import CONFIG_FILE, PROJECT_FOLDER, TRUST_FILE
+from bridle.config.hooks import FoundHook, find_hooks, resolve_programs
 from bridle.config.keys import DEFAULTS, KINDS_OF_KEY, ConfigFile
-from bridle.config.kontekst import KontekstConfig, kontekst_layer, kontekst_of
+from bridle.config.kontekst import KontekstConfig, find_kontekst, kontekst_layer
 from bridle.config.layers import Layer, Merged, Source, check, merge, read_layer
 from bridle.config.mcp import Faults, FoundServer, find_servers
 from bridle.config.mcp_files import read_mcp_files
-from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER, TRUST_FILE
 from bridle.config.project_keys import PROJECT_KEYS
-from bridle.config.rules import in_project
-from bridle.config.schema import build, kind_at, value_from_text
-from bridle.config.trust import (
-    Held,
+from bridle.config.rules import anchor_rules
+from bridle.config.toml_document import KeyPath, key_text, parse_key
+from bridle.config.trust_policy import (
+    TrustedKey,
     TrustState,
-    left_out_note,
-    own_keys_note,
-    withheld,
-    withhold,
+    apply_trust,
+    find_withheld,
+    warn_own_keys,
+    warn_untrusted_keys,
     without_own_keys,
 )
-from bridle.config.trusted import file_stamp, stamp, trust_state
+from bridle.config.trust_record import file_stamp, project_stamp, trust_state
+from bridle.config.validation import build, kind_at, value_from_text
 from bridle.core.errors import ConfigError
 from bridle.core.trace import TRACE, parse_trace
 
@@ -73,7 +73,7 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     cwd: Path
     user_folder: Path | None
     """The folder that `~/` means in a rule."""
-    held: tuple[Held, ...]
+    held: tuple[TrustedKey, ...]
     """Keys that the project sets and that need it to be trusted."""
     left_out: tuple[str, ...]
     """The project's keys that have no effect because it is not trusted."""
@@ -101,8 +101,8 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about settings that have no effect."""
-        left_out = left_out_note(self.left_out, has_lapsed=self.has_lapsed)
-        return (*self.server_files_broken, *left_out, *own_keys_note(self.own_only))
+        left_out = warn_untrusted_keys(self.left_out, has_lapsed=self.has_lapsed)
+        return (*self.server_files_broken, *left_out, *warn_own_keys(self.own_only))
 
     @property
     def written(self) -> Path:
@@ -144,12 +144,12 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
     project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
     root = _find_root(cwd, project, user_folder)
     layers = [Layer(Source("default"), DEFAULTS)]
-    if kontekst := kontekst_of(home, environ):
+    if kontekst := find_kontekst(home, environ):
         layers.append(kontekst_layer(kontekst))
     if user := read_layer("user", home / CONFIG_FILE, ConfigFile):
-        layers.append(with_programs(user, home))
+        layers.append(resolve_programs(user, home))
     theirs = _read_project(home, project, root, merge(layers))
-    layers += [replace(kept, tree=in_project(kept.tree, project or root, cwd)) for kept in theirs.layers]
+    layers += [replace(kept, tree=anchor_rules(kept.tree, project or root, cwd)) for kept in theirs.layers]
     if flags:
         layers.append(_flag_layer(flags))
     merged = merge(layers)
@@ -207,7 +207,7 @@ class _Project(Struct, frozen=True):
 
     layers: tuple[Layer, ...]
     """The layers that take effect."""
-    held: tuple[Held, ...]
+    held: tuple[TrustedKey, ...]
     left_out: tuple[str, ...]
     own_only: tuple[str, ...]
     untrusted: Layer | None
@@ -230,7 +230,9 @@ def _read_project(home: Path, project: Path | None, root: Path, below: Merged) -
     yours = build(below.tree, ConfigFile)
     settings, own_only = _read_project_layer(project) if project else (None, ())
     read = [*(file.layer for file in files), *([settings] if settings is not None else ())]
-    kept = [withhold(layer, withheld(layer.tree, ConfigFile, PROJECT_KEYS, yours), look) for layer in read]
+    kept = [
+        apply_trust(layer, find_withheld(layer.tree, ConfigFile, PROJECT_KEYS, yours), look) for layer in read
+    ]
     left_out = tuple(key for one in kept for key in one.left_out)
     return _Project(
         layers=tuple(one.layer for one in kept),
@@ -248,7 +250,7 @@ def _read_project(home: Path, project: Path | None, root: Path, below: Merged) -
 def _read_project_layer(project: Path) -> tuple[Layer | None, tuple[str, ...]]:
     folder = project / PROJECT_FOLDER
     layer = read_layer("project", folder / CONFIG_FILE, ConfigFile, within=project)
-    return without_own_keys(with_programs(layer, folder, project)) if layer else (None, ())
+    return without_own_keys(resolve_programs(layer, folder, project)) if layer else (None, ())
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:
@@ -316,7 +318,7 @@ def settings_stamp(environ: Mapping[str, str], cwd: Path) -> tuple[object, ...]:
     home, user_folder = find_home(environ, cwd), find_user_folder(environ)
     project = _find_up(cwd, user_folder, lambda folder: _is_project(folder, home))
     folder = project or _find_root(cwd, project, user_folder)
-    return folder, file_stamp(home / CONFIG_FILE), file_stamp(home / TRUST_FILE), *stamp(folder)
+    return folder, file_stamp(home / CONFIG_FILE), file_stamp(home / TRUST_FILE), *project_stamp(folder)
 
 
 def _find_root(cwd: Path, project: Path | None, user_folder: Path | None) -> Path:

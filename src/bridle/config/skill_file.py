@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.config.document import literal, parse_toml, scan
-from bridle.config.schema import MAX_SHOWN_CHARS, is_unicode, nearest, one_line
+from bridle.config.toml_document import literal, parse_toml, scan
+from bridle.config.validation import MAX_SHOWN_CHARS, is_unicode, nearest, one_line
 from bridle.core.errors import ConfigError
 from bridle.core.skill import (
     CONVENTIONAL_NAME,
@@ -73,7 +73,7 @@ class _Head(Struct, frozen=True):
     lines: dict[str, int]
 
 
-class _Wrong(Exception):
+class _SkillError(Exception):
     """Aborts the parsing of a skill that cannot be used."""
 
     def __init__(self, message: str, line: int = 0, hint: str = "") -> None:
@@ -92,12 +92,12 @@ def parse_skill(text: str, file: SkillFile) -> ParsedSkill:
     try:
         parts = read_front_matter(text.replace("\r\n", "\n"))
         if parts.is_open:  # it may have said who may call the skill
-            raise _Wrong("its front matter has no end", 1, "close it with a line like its first")
+            raise _SkillError("its front matter has no end", 1, "close it with a line like its first")
         head = _read_head(parts)
         skill = _build(parts, head, file)
         for message, key, hint in _unwise(skill, parts.syntax, head.tree, file):
             note(message, head.lines.get(key, parts.line), hint)
-    except _Wrong as wrong:
+    except _SkillError as wrong:
         message, line, hint = wrong.problem
         note(message, line, hint, is_left_out=True)
         return ParsedSkill(None, tuple(found))
@@ -113,18 +113,18 @@ def _build(parts: FrontMatter, head: _Head, file: SkillFile) -> Skill:
             values[name] = _text(key, value, line)
         elif name in _FLAGS:
             if not isinstance(value, bool):
-                raise _Wrong(f"{key} must be true or false, not {_shown(value)}", line)
+                raise _SkillError(f"{key} must be true or false, not {_shown(value)}", line)
             values[name] = value
         elif name not in _OF_OTHERS and (near := nearest(name, (*_TEXTS, *_FLAGS))):
-            raise _Wrong(f"unknown key {one_line(key)[:MAX_SHOWN_CHARS]}", line, f"did you mean {near}?")
+            raise _SkillError(f"unknown key {one_line(key)[:MAX_SHOWN_CHARS]}", line, f"did you mean {near}?")
     said = values.pop("name", "")
     name = said if said and parts.syntax == "toml" else file.name
     if not SKILL_NAME.fullmatch(name):
         line = head.lines.get("name", 0) if said == name else 0
-        raise _Wrong(f"{literal(name[:MAX_SHOWN_CHARS])} is not a name", line, NAME_HINT)
+        raise _SkillError(f"{literal(name[:MAX_SHOWN_CHARS])} is not a name", line, NAME_HINT)
     body = parts.body.strip()
     if not body:
-        raise _Wrong("it has no text")
+        raise _SkillError("it has no text")
     return Skill(name=name, body=body, file=file.path, level=file.level, has_folder=file.has_folder, **values)
 
 
@@ -153,9 +153,9 @@ def _text(key: str, value: Any, line: int) -> str:
         # Written as [file], which YAML reads as a list.
         value = f"[{', '.join(map(str, value))}]"
     if not isinstance(value, str):
-        raise _Wrong(f"{key} must be text, not {_shown(value)}", line)
+        raise _SkillError(f"{key} must be text, not {_shown(value)}", line)
     if not is_unicode(value):
-        raise _Wrong(f"{key} holds half a character", line)
+        raise _SkillError(f"{key} holds half a character", line)
     return " ".join(value.split())
 
 
@@ -166,7 +166,7 @@ def _shown(value: Any) -> str:
 
 def _read_head(parts: FrontMatter) -> _Head:
     if len(parts.head) > MAX_HEAD_CHARS:
-        raise _Wrong(f"its front matter has more than {MAX_HEAD_CHARS:,} characters", parts.line)
+        raise _SkillError(f"its front matter has more than {MAX_HEAD_CHARS:,} characters", parts.line)
     # Empty lines above it make a parser report the line numbers of the file.
     text = "\n" * (parts.line - 1) + parts.head
     match parts.syntax:
@@ -187,7 +187,9 @@ def _read_toml(text: str) -> _Head:
         tree = parse_toml(text, "")
     except ConfigError as error:  # ":LINE: message", or ": message" if the line is unknown
         line, _, message = error.message.removeprefix(":").partition(": ")
-        raise _Wrong(message, int(line)) if line.isdigit() else _Wrong(f"{line}: {message}") from error
+        raise (
+            _SkillError(message, int(line)) if line.isdigit() else _SkillError(f"{line}: {message}")
+        ) from error
     places = scan(text).lines
     return _Head(tree, {key: places.get((key,), 0) for key in tree})
 
@@ -202,9 +204,9 @@ def _read_yaml(text: str, first_line: int) -> _Head:
         for event in yaml.parse(text, Loader=loader_type):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_YAML_DEPTH:
-                raise _Wrong("not valid front matter: nested too deeply", first_line)
+                raise _SkillError("not valid front matter: nested too deeply", first_line)
             if isinstance(event, yaml.AliasEvent):  # a few lines of aliases can expand to gigabytes
-                raise _Wrong(f"not valid front matter: no aliases (*{event.anchor}) here", first_line)
+                raise _SkillError(f"not valid front matter: no aliases (*{event.anchor}) here", first_line)
         loader = loader_type(text)
         try:
             node = loader.get_single_node()
@@ -214,15 +216,15 @@ def _read_yaml(text: str, first_line: int) -> _Head:
     except yaml.YAMLError as error:
         raise _yaml_error(error, first_line) from error
     except ValueError as error:  # an impossible date or number
-        raise _Wrong(f"not valid YAML: {one_line(str(error))[:MAX_SHOWN_CHARS]}", first_line) from error
+        raise _SkillError(f"not valid YAML: {one_line(str(error))[:MAX_SHOWN_CHARS]}", first_line) from error
     if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
-        raise _Wrong("its front matter is not a list of keys and values", first_line, "write key: value")
+        raise _SkillError("its front matter is not a list of keys and values", first_line, "write key: value")
     lines = {key.value: key.start_mark.line + 1 for key, _ in (node.value if node is not None else ())}
     return _Head(tree, lines)
 
 
-def _yaml_error(error: Exception, first_line: int) -> _Wrong:
+def _yaml_error(error: Exception, first_line: int) -> _SkillError:
     mark = getattr(error, "problem_mark", None)
     what = getattr(error, "problem", None) or "it holds characters that YAML does not allow"
     hint = 'put a text with a colon in it between quotes: "…"' if "mapping values" in what else ""
-    return _Wrong(f"not valid YAML: {one_line(what)}", mark.line + 1 if mark else first_line, hint)
+    return _SkillError(f"not valid YAML: {one_line(what)}", mark.line + 1 if mark else first_line, hint)

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bridle.config.places import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
-from bridle.config.schema import is_unicode
+from bridle.config.file_names import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
 from bridle.config.settings import Settings
 from bridle.config.skill_file import SkillFile, SkillProblem, parse_skill
 from bridle.config.textfile import read_head
+from bridle.config.validation import is_unicode
 from bridle.core.errors import ConfigError
 from bridle.core.permission import READING_TOOL, Rule
 from bridle.core.skill import Level, Skill
@@ -75,7 +75,7 @@ def load_skills(settings: Settings) -> LoadedSkills:
     return LoadedSkills(tuple(found[name] for name in names[:MAX_SKILLS]), tuple(problems))
 
 
-def opening_rules(skills: Sequence[Skill], settings: Settings) -> tuple[Rule, ...]:
+def allow_skill_folders(skills: Sequence[Skill], settings: Settings) -> tuple[Rule, ...]:
     """Return the rules that let tools read the folders of skills outside the working directory.
 
     A rule opens the real path of a skill's folder, for reading; never a folder that contains the user's home

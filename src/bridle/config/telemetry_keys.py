@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from bridle.config.kinds import BaseUrl
+from bridle.config.value_types import BaseUrl
 
 
 class TelemetrySettings(Struct, frozen=True, forbid_unknown_fields=True):

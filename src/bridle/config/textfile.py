@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bridle.core.errors import ConfigError
 from bridle.system import files
-from bridle.system.files import write_whole
+from bridle.system.files import write_atomically
 
 MAX_TEXT_BYTES = 1024 * 1024  # a text written by hand is far smaller
 
@@ -76,7 +76,7 @@ def write_text(path: Path, text: str) -> None:
     A link is kept and its target is replaced. After a crash the file is the old or the new one.
     """
     try:
-        write_whole(Path(os.path.realpath(path)), text.encode())
+        write_atomically(Path(os.path.realpath(path)), text.encode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -86,7 +86,7 @@ def locked(path: Path) -> Iterator[None]:
     """Prevent other processes from changing a file inside the `with` block; raises ConfigError."""
     with ExitStack() as held:
         try:
-            held.enter_context(files.locked(path))
+            held.enter_context(files.lock_file(path))
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
         yield

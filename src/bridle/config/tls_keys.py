@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bridle.config.kinds import PathText
+from bridle.config.value_types import PathText
 from bridle.system.tls_files import TlsFiles
 
 

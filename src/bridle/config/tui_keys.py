@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from bridle.config.kinds import Name
+from bridle.config.value_types import Name
 
 KeyText = Annotated[
     str,

@@ -1,6 +1,6 @@
 """What a run may use (Limits) and what it has left (Budget): reserve before spending, settle after.
 
-The sub-agents of a run spend from its budget, so budgets form a tree (`pool.py`). The tree shares tokens,
+The sub-agents of a run spend from its budget, so budgets form a tree (`budget_pool`). The tree shares tokens,
 tool calls and cost. Turns and wall time are not shared: each budget counts its own, and a child's limits
 are never looser than its parent's.
 """
@@ -10,9 +10,9 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
+from bridle.core.budget_pool import Pool
 from bridle.core.errors import UsageError
 from bridle.core.model import Price
-from bridle.core.pool import Pool
 
 BudgetKind = Literal["tokens", "duration", "tool_calls", "cost", "turns"]
 SharePolicy = Literal["equal", "proportional", "fixed", "remaining"]
@@ -22,7 +22,7 @@ _SHARED = ("tokens", "tool_calls", "cost")
 WARN_AT = 0.8  # share of a limit at which the user gets one warning
 
 _PICO = 10**12  # parts of a dollar; costs are whole numbers of them, so that sums are exact
-_MOST_DOLLARS = 1e15
+_MAX_DOLLARS = 1e15
 
 
 class Limits(Struct, frozen=True, omit_defaults=True):
@@ -292,7 +292,7 @@ class Budget:
         return None if left is None else left / _PICO
 
 
-def most_spent(input_tokens: int, output_tokens: int, price: Price | None) -> Spend:
+def max_spend(input_tokens: int, output_tokens: int, price: Price | None) -> Spend:
     """Return the most that one request can use, for `reserve`: all input at its highest price.
 
     The cost is above 0 even if the price is unknown, so that no request passes a cost limit that is 0 or
@@ -317,7 +317,7 @@ def _rate(dollars_per_million: float) -> int:
 
 
 def _pico(dollars: float) -> int:
-    return round(max(0.0, min(dollars, _MOST_DOLLARS)) * _PICO)
+    return round(max(0.0, min(dollars, _MAX_DOLLARS)) * _PICO)
 
 
 def _units(amount: Spend) -> dict[str, int]:

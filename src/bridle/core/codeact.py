@@ -36,7 +36,7 @@ from bridle.core.tool import ToolSpec
 
 PYTHON = "python"
 FENCED = "fenced"
-"""Metadata key of a call that was parsed from the text, so that `as_text` does not write it a second time."""
+"""Metadata key of a call that was parsed from the text: `format_for_model` does not write it again."""
 
 _FENCES = ("```", "~~~")
 _PYTHON_FENCE = re.compile(r"(?:python3?|py)(?![^\s{,:;])", re.IGNORECASE)

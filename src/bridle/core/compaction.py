@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from bridle.core.carried import Carried, carry
 from bridle.core.context import MEDIA_TOKENS, Counted, Window, estimate_tokens
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId
+from bridle.core.kept_context import VerbatimText, select_verbatim
 from bridle.core.messages import Message, ToolResult, user_message
 from bridle.core.protocol import CompactionTrigger, OutputsCleared
 from bridle.core.session import Session
-from bridle.core.transcript import CLEARED, cleared
+from bridle.core.transcript import CLEARED, clear_results
 
 CLEARABLE_TOKENS = 200  # a shorter output is not worth replacing with a note
 CLEARED_SHARE = 0.6  # of the limit; clearing outputs is enough if at most this much is left
@@ -29,8 +29,8 @@ CARRIED_SHARE = 0.25  # of the window, for what is kept word for word
 NEWEST_SHARE = 0.7  # of the room, for the results of the newest calls
 AFTER_SHARE = 0.75  # of the room, used afterwards at most; with more, the next compaction is due at once
 SUMMARY_SHARE = 4  # a summary gets at most 1/4 of the room
-LEAST_SUMMARY_TOKENS = 64
-LEAST_GAIN_TOKENS = 200  # an automatic compaction that saves less is not worth a model call
+MIN_SUMMARY_TOKENS = 64
+MIN_GAIN_TOKENS = 200  # an automatic compaction that saves less is not worth a model call
 OVERFLOW_SHARE = 0.8  # of a request that was too long; the vendor is assumed to accept this much
 MAX_SCALE = 8.0
 
@@ -81,7 +81,7 @@ class Plan(Struct, frozen=True):
     """Tool outputs to clear; if not None, clearing them is enough and no summary is needed."""
     first_kept: int
     """Index of the first message that stays; the summary replaces all before it."""
-    carried: Carried
+    carried: VerbatimText
     most_tokens: int
     """Upper bound for the summary."""
 
@@ -132,7 +132,7 @@ def plan(
     budget = min(int(sizes.window * CARRIED_SHARE), left // 2)
     left -= estimate_tokens(_carried(session, newest, pins, budget).text)
     most_tokens = min(policy.max_summary_tokens, sizes.room // SUMMARY_SHARE, left)
-    most_tokens = max(LEAST_SUMMARY_TOKENS, most_tokens)
+    most_tokens = max(MIN_SUMMARY_TOKENS, most_tokens)
     first = newest
     if newest < len(messages):
         others = left - most_tokens - int(sizes.room * (1 - AFTER_SHARE))
@@ -144,7 +144,7 @@ def plan(
     if trigger != "manual" and policy.clear_outputs:
         to_clear = clear_outputs(messages, policy.keep_turns, _target(sizes, window))
     gain = _size(messages[:first]) - estimate_tokens(carried.text)
-    least = LEAST_SUMMARY_TOKENS if sizes.overflows or trigger != "automatic" else LEAST_GAIN_TOKENS
+    least = MIN_SUMMARY_TOKENS if sizes.overflows or trigger != "automatic" else MIN_GAIN_TOKENS
     if to_clear is None and (first <= _old_summary(messages) or gain <= least):
         return None
     return Plan(to_clear, first, carried, most_tokens)
@@ -188,12 +188,12 @@ def clear_outputs(messages: Sequence[Counted], keep_turns: int, target: int) -> 
         found = [
             part.call_id for part in item.message.parts if isinstance(part, ToolResult) and _is_long(part)
         ]
-        after -= item.tokens - cleared(item, frozenset(found)).tokens
+        after -= item.tokens - clear_results(item, frozenset(found)).tokens
         ids += found
     return OutputsCleared(tuple(ids), before, after) if ids and after <= target else None
 
 
-def compose(summary: str, carried: Carried, *, can_recall: bool) -> Message:
+def compose(summary: str, carried: VerbatimText, *, can_recall: bool) -> Message:
     """Build the message that replaces the compacted ones."""
     heading = HEADING + (RECALL if can_recall else "")
     missing = f"Left out for lack of room: {'; '.join(carried.left_out)}" if carried.left_out else ""
@@ -229,13 +229,13 @@ def _target(sizes: Sizes, window: Window) -> int:
     return int(sizes.limit * CLEARED_SHARE) - window.system - window.tools
 
 
-def _carried(session: Session, first: int, pins: Sequence[str], tokens: int) -> Carried:
+def _carried(session: Session, first: int, pins: Sequence[str], tokens: int) -> VerbatimText:
     """Choose what to keep word for word when the messages before `first` are replaced."""
     compacted, run = session.transcript.compacted, session.run
     said = [item.message.text for item in session.messages[:first] if item.kind == "correction"]
     corrections = (*(compacted.corrections if compacted is not None else ()), *said)
     prompt = run.prompt if run is not None and run.first_message < first else None
-    return carry(session.known, pins, corrections, prompt, tokens)
+    return select_verbatim(session.known, pins, corrections, prompt, tokens)
 
 
 def _old_summary(messages: Sequence[Counted]) -> int:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from bridle.core.facts import pins_after
 from bridle.core.messages import Usage
 from bridle.core.protocol import Event, KernelSaved, MessageAdded, Pinned, Record, SessionCreated
-from bridle.core.transcript import Transcript, live, transcript_of
+from bridle.core.transcript import Transcript, drop_rewound, transcript_of
 
 
 def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
@@ -17,7 +17,7 @@ def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[
     once.
     """
     before = [record for record in records if record.seq <= seq]
-    past = live(before).records
+    past = drop_rewound(before).records
     transcript = transcript_of(past)
     while transcript.messages and transcript.messages[-1].message.calls:
         transcript.messages.pop()

@@ -49,7 +49,7 @@ MAX_ID_CHARS = 100
 MAX_TIMEOUT_MS = 600_000
 
 
-class ModelRequestSeen(Struct, frozen=True, omit_defaults=True):
+class ModelRequestView(Struct, frozen=True, omit_defaults=True):
     """What a hook sees of a request before it is sent."""
 
     max_tokens: int
@@ -58,7 +58,7 @@ class ModelRequestSeen(Struct, frozen=True, omit_defaults=True):
     provider_params: dict[str, Any] = {}
 
 
-class ModelReplySeen(Struct, frozen=True, omit_defaults=True):
+class ModelReplyView(Struct, frozen=True, omit_defaults=True):
     """What a hook sees of a reply."""
 
     assistant_text: str
@@ -67,7 +67,7 @@ class ModelReplySeen(Struct, frozen=True, omit_defaults=True):
     usage: Usage | None = None
 
 
-class ToolCallSeen(Struct, frozen=True):
+class ToolCallView(Struct, frozen=True):
     """What a hook sees of a call before the rules judge it and it runs."""
 
     tool_use_id: CallId
@@ -75,7 +75,7 @@ class ToolCallSeen(Struct, frozen=True):
     args: dict[str, Any]
 
 
-class ToolResultSeen(Struct, frozen=True):
+class ToolResultView(Struct, frozen=True):
     """What a hook sees of a result before it is recorded."""
 
     tool_use_id: CallId
@@ -92,10 +92,10 @@ class HookInvocation(Struct, frozen=True, omit_defaults=True):
     turn_number: int | None = None
     prompt: str | None = None
     error: str | None = None
-    llm_request: ModelRequestSeen | None = None
-    llm_response: ModelReplySeen | None = None
-    tool_call: ToolCallSeen | None = None
-    tool_result: ToolResultSeen | None = None
+    llm_request: ModelRequestView | None = None
+    llm_response: ModelReplyView | None = None
+    tool_call: ToolCallView | None = None
+    tool_result: ToolResultView | None = None
     cwd: str = ""
     agent: str = ""
     parent: SessionId | None = None
@@ -250,7 +250,7 @@ class EntryProblem(Struct, frozen=True):
     message: str
 
 
-def entry_problem(entry: HookEntry) -> EntryProblem | None:
+def find_entry_problem(entry: HookEntry) -> EntryProblem | None:
     """Return the first problem of an entry that does not depend on the machine; None if there is none."""
     if not entry.id or len(entry.id) > MAX_ID_CHARS or not entry.id.isprintable():
         return EntryProblem("id", f"must be 1 to {MAX_ID_CHARS} characters on one line")
@@ -283,7 +283,7 @@ def _runtime_problem(runtime: HookRuntime) -> EntryProblem | None:
             return None
 
 
-def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvocation:
+def apply_patches(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvocation:
     """Return the invocation with patches applied; a patch whose part is missing has no effect."""
     for patch in patches:
         match patch:
@@ -301,7 +301,7 @@ def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvoc
                 most = request.max_tokens  # the budget has reserved no more than this
                 if patch.max_tokens is not None:
                     most = max(1, min(most, patch.max_tokens))
-                request = ModelRequestSeen(most, request.message_count, warmth, params)
+                request = ModelRequestView(most, request.message_count, warmth, params)
                 invocation = replace(invocation, llm_request=request)
             case RunResultPatch(text):
                 invocation = replace(invocation, text=text)
@@ -310,7 +310,7 @@ def rewritten(invocation: HookInvocation, patches: Sequence[Patch]) -> HookInvoc
     return invocation
 
 
-def combine(point: HookPoint, answers: Sequence[HookAnswer]) -> HookOutcome:
+def combine_answers(point: HookPoint, answers: Sequence[HookAnswer]) -> HookOutcome:
     """Combine the answers of one round, given in execution order."""
     patches: list[Patch] = []
     ignored: list[str] = []

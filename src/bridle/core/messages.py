@@ -139,7 +139,7 @@ def final_text(messages: Sequence[Message]) -> str:
     return next((m.text for m in reversed(messages) if m.role == "assistant" and m.text), "")
 
 
-def with_media_named(messages: Sequence[Message]) -> tuple[Message, ...]:
+def replace_media_with_text(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Replace media in tool results with a text note, for a model that only reads text."""
     return tuple(
         [

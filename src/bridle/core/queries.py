@@ -15,13 +15,13 @@ from typing import ClassVar, Generic, Literal, TypeVar, get_args
 from msgspec import Struct
 
 from bridle.core.context import ContextUsage
-from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Record
 from bridle.core.protocol.names import snake
 from bridle.core.revision import FileChange
 from bridle.core.server_views import PromptView, ServerView
+from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
 from bridle.core.tenancy import Scope
 from bridle.core.tool import ToolSpec
@@ -88,7 +88,7 @@ class ListSessions(Query[Sequence[SessionSummary]], frozen=True, tag="list"):
     archived: bool = False
 
 
-class Status(Query[Glance], frozen=True):
+class Status(Query[SessionStatus], frozen=True):
     """The state of a session, without its messages; raises SessionNotFound."""
 
     session: SessionId

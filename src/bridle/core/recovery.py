@@ -44,7 +44,7 @@ class ResumePlan(Struct, frozen=True):
 def plan_resume(run: RunState, last: Message, with_children: Collection[CallId] = ()) -> ResumePlan:
     """Decide where a run resumes, from its newest message and the calls that started sub-agents."""
     lost = tuple(
-        replace(failed(start.call_id, start.tool, INTERRUPTED), parent=start.parent)
+        replace(make_failed_call(start.call_id, start.tool, INTERRUPTED), parent=start.parent)
         for start in run.interrupted
         if not (start.repeatable or start.call_id in with_children)
         or start.parent is not None  # the code that made this call does not continue
@@ -64,9 +64,12 @@ def close_calls(run: RunState, *, begun: str, not_begun: str) -> list[ToolFinish
     calls = run.replied.message.calls if run.replied is not None else ()
     made_by_code = [start for start in run.interrupted if start.parent is not None]
     return [
-        *(replace(failed(start.call_id, start.tool, begun), parent=start.parent) for start in made_by_code),
         *(
-            failed(call.id, call.name, begun if call.id in run.started else not_begun)
+            replace(make_failed_call(start.call_id, start.tool, begun), parent=start.parent)
+            for start in made_by_code
+        ),
+        *(
+            make_failed_call(call.id, call.name, begun if call.id in run.started else not_begun)
             for call in calls
             if call.id not in run.finished
         ),
@@ -80,7 +83,7 @@ def cut_off_reply(run: RunState, text: str, usage: Usage, cost: float | None) ->
     return ModelReplied(run.run_id, run.turn, message, "cancelled", usage, cost, tokens)
 
 
-def end_of(
+def make_run_end(
     run: RunState, outcome: Outcome, text: str, reason: str, error: ProviderErrorKind | None = None
 ) -> RunEnded:
     """Return a run's last event, with totals from its recorded state."""
@@ -90,6 +93,6 @@ def end_of(
     )
 
 
-def failed(call_id: CallId, name: str, reason: str) -> ToolFinished:
+def make_failed_call(call_id: CallId, name: str, reason: str) -> ToolFinished:
     """Return the event of a call that did not finish."""
     return ToolFinished(ToolResult(call_id, name, reason, is_error=True))

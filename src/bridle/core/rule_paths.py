@@ -18,7 +18,7 @@ from bridle.core.permission import SHELL_TOOL, Rule, rule_matches
 from bridle.core.tool import Subject
 
 
-def seen_from(rule: Rule, cwd: str) -> Iterator[Rule]:
+def localize_rule(rule: Rule, cwd: str) -> Iterator[Rule]:
     """Yield a rule, and its relative copies for paths in the working directory."""
     yield rule
     if rule.pattern.startswith("/") and rule.tool != SHELL_TOOL:

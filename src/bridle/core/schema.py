@@ -71,7 +71,7 @@ class OutputSchema(Struct, frozen=True):
             _check_part(where, part)
         _check_satisfiable(schema)
         if found.strict:
-            schema = closed(schema)
+            schema = forbid_extra_properties(schema)
         if found.name:
             schema = {"title": found.name[:MAX_NAME_CHARS], **schema}
         return cls(schema, found.strict, found.compat)
@@ -116,7 +116,7 @@ def _parts(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield f"{where}/{key}", value
 
 
-def closed(schema: dict[str, Any]) -> dict[str, Any]:
+def forbid_extra_properties(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with all named properties required and all others forbidden."""
 
     def close(part: Any) -> Any:

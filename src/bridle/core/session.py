@@ -55,7 +55,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.protocol.unknown import Unknown
 from bridle.core.revision import FileChange
-from bridle.core.transcript import Transcript, live, transcript_of
+from bridle.core.transcript import Transcript, drop_rewound, transcript_of
 
 RUN_POINTS = ("run_started", "pre_llm_request", "post_llm_response", "turn_boundary", "run_completed")
 """Hook points at which a deny ends the run."""
@@ -111,7 +111,7 @@ class RunState(Struct):
         return [start for call_id, start in self.started.items() if call_id not in self.finished]
 
     @property
-    def was_one_denied(self) -> bool:
+    def has_denial(self) -> bool:
         """True if an approval of this turn was denied; those of sub-agents do not count."""
         asked = self.requested
         return any(
@@ -307,7 +307,7 @@ def fold(records: Sequence[Record]) -> Session:
             if isinstance(record.event, TurnEnded):
                 session.context = record.event.context
         if index == rewound:  # a later run needs its index among the messages that are left
-            session.transcript = transcript_of(live(records[: index + 1]).records)
+            session.transcript = transcript_of(drop_rewound(records[: index + 1]).records)
     return session
 
 

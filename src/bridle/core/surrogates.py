@@ -11,7 +11,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 _encoder = msgspec.json.Encoder()
 
 
-def has_half_characters(value: msgspec.Struct) -> bool:
+def has_surrogates(value: msgspec.Struct) -> bool:
     """Return True if a value cannot be stored because a text in it has lone surrogates."""
     try:
         _encoder.encode(value)
@@ -20,9 +20,9 @@ def has_half_characters(value: msgspec.Struct) -> bool:
     return False
 
 
-def mended(value: T) -> T:
+def replace_surrogates(value: T) -> T:
     """Replace each lone surrogate with U+FFFD; return the same object if there is none."""
-    if not has_half_characters(value):
+    if not has_surrogates(value):
         return value
     return msgspec.convert(_mended(msgspec.to_builtins(value)), type(value))
 

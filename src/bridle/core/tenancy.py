@@ -29,7 +29,7 @@ delete sessions and issue tokens."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 AUDIT = "audit"
 """Prefix of the audit journals' ids; no tenant can have this name."""
-USUAL = "_"
+DEFAULT_TENANT = "_"
 """Stands for the default tenant where a name is required."""
 MAX_RULES = 200
 MAX_FOLDERS = 50
@@ -182,7 +182,7 @@ def tenant_of(session: str) -> str:
     return "" if found is None else found[1]
 
 
-def session_in(tenant: str, wanted: str) -> SessionId:
+def qualify_session(tenant: str, wanted: str) -> SessionId:
     """Return the full id of a tenant's session; raises SessionNotFound, and UsageError for an invalid id."""
     if not is_session_id(wanted):
         raise UsageError(
@@ -207,7 +207,7 @@ def may_see(principal: Principal, session: str) -> bool:
 def audit_session(tenant: str, node: str) -> SessionId:
     """Return the id of a tenant's audit journal at a node."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", node)[:64] or "node"
-    return SessionId(f"{AUDIT}.{tenant or USUAL}.{name}")
+    return SessionId(f"{AUDIT}.{tenant or DEFAULT_TENANT}.{name}")
 
 
 def audited_tenant(session: str) -> str | None:
@@ -216,4 +216,4 @@ def audited_tenant(session: str) -> str | None:
     name = rest.partition(".")[0]
     if begin != AUDIT or not name:
         return None
-    return "" if name == USUAL else name
+    return "" if name == DEFAULT_TENANT else name

@@ -48,7 +48,7 @@ def parse_trace(text: str) -> Trace | None:
     return trace if trace.trace_id and trace.span_id else None
 
 
-def trace_of(run: RunId, given: str = "") -> Trace:
+def find_parent_trace(run: RunId, given: str = "") -> Trace:
     """Return the parent of a run's span: the given traceparent, or else a new trace for the run."""
     named = parse_trace(given)
     if named is not None:
@@ -56,6 +56,6 @@ def trace_of(run: RunId, given: str = "") -> Trace:
     return Trace(int.from_bytes(sha256(f"bridle trace {run}".encode()).digest()[:16]), 0, None)
 
 
-def span_of(run: RunId, what: str = "") -> int:
+def make_span_id(run: RunId, what: str = "") -> int:
     """Return the span id of a step of a run, or of the run itself."""
     return int.from_bytes(sha256(f"bridle span {run} {what}".encode(errors="replace")).digest()[:8])

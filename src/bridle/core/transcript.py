@@ -74,7 +74,7 @@ class Transcript:
                 self._replace_old(event)
             case OutputsCleared():
                 ids = frozenset(event.call_ids)
-                self.messages = [cleared(item, ids) for item in self.messages]
+                self.messages = [clear_results(item, ids) for item in self.messages]
             case Pinned():
                 others = [text for text in self._unsaid if text != event.text]
                 self._unsaid = [*others, event.text] if event.pinned else others
@@ -122,7 +122,7 @@ def _without_pins(item: Counted) -> Counted:
     return replace(item, message=Message(item.message.role, parts), tokens=max(0, tokens))
 
 
-def cleared(item: Counted, ids: frozenset[CallId]) -> Counted:
+def clear_results(item: Counted, ids: frozenset[CallId]) -> Counted:
     """Replace the results of some calls with a short note."""
     if item.message.role != "tool":
         return item
@@ -138,7 +138,7 @@ def cleared(item: Counted, ids: frozenset[CallId]) -> Counted:
     return Counted(message, min(item.tokens, estimate_message(message) + MESSAGE_FRAME_TOKENS))
 
 
-class Live(Struct, frozen=True):
+class LiveRecords(Struct, frozen=True):
     """The records that still count for the conversation."""
 
     records: list[Record]
@@ -146,7 +146,7 @@ class Live(Struct, frozen=True):
     """The next older sequence number that counts; 0 if `records` goes back to the beginning."""
 
 
-def live(records: Sequence[Record]) -> Live:
+def drop_rewound(records: Sequence[Record]) -> LiveRecords:
     """Leave out rewound records; takes all records of a session, or its newest ones without a gap."""
     kept: list[Record] = []
     first = records[0].seq if records else 1
@@ -161,7 +161,7 @@ def live(records: Sequence[Record]) -> Live:
         else:
             kept.append(record)
             seq -= 1
-    return Live(kept[::-1], seq)
+    return LiveRecords(kept[::-1], seq)
 
 
 def transcript_of(records: Iterable[Record]) -> Transcript:
@@ -172,7 +172,7 @@ def transcript_of(records: Iterable[Record]) -> Transcript:
     return transcript
 
 
-def without_open_calls(records: Sequence[Record]) -> Sequence[Record]:
+def drop_open_calls(records: Sequence[Record]) -> Sequence[Record]:
     """Leave out a last reply whose calls lack results: no vendor accepts it."""
     finished: set[CallId] = set()
     for index in range(len(records) - 1, -1, -1):
@@ -187,7 +187,7 @@ def without_open_calls(records: Sequence[Record]) -> Sequence[Record]:
     return records
 
 
-def is_spoken(event: Event) -> bool:
+def is_visible_to_people(event: Event) -> bool:
     """Return True if people should see an event's effect on the messages; False if it is only for the model.
 
     A compaction that no model wrote was copied by a fork: nothing else is left of the earlier messages.

@@ -8,7 +8,7 @@ from bridle.core.errors import UsageError
 from bridle.core.ids import CallId
 from bridle.core.protocol import Event, FilesChanged, MessageAdded, Record, Rewound, RunStarted, TurnEnded
 from bridle.core.revision import FileChange
-from bridle.core.transcript import live
+from bridle.core.transcript import drop_rewound
 
 MAX_CHANGES_PER_EVENT = 500
 
@@ -25,11 +25,11 @@ class Turn(Struct, frozen=True):
     """How many files it changed."""
 
 
-def turns_of(records: Sequence[Record]) -> list[Turn]:
+def list_turns(records: Sequence[Record]) -> list[Turn]:
     """Return the turns of the current conversation, numbered from 1, after turn 0."""
     turns = [Turn(0, 1)]
     prompt, files, starts = "", 0, False
-    for record in live(records).records:
+    for record in drop_rewound(records).records:
         match record.event:
             case RunStarted():
                 starts = True
@@ -47,7 +47,7 @@ def turns_of(records: Sequence[Record]) -> list[Turn]:
 
 def find_turn(records: Sequence[Record], number: int) -> Turn:
     """Return a turn by its number; raises UsageError."""
-    turns = turns_of(records)
+    turns = list_turns(records)
     if not 0 <= number < len(turns):
         raise UsageError(
             f"there are turns 0 to {len(turns) - 1}, not {number}", hint="bridle session turns ID"
@@ -81,7 +81,7 @@ def file_changes(records: Iterable[Record], after: int = 0, upto: int | None = N
     ]
 
 
-def changed_files(
+def make_change_events(
     changes: Sequence[FileChange], call_id: CallId | None = None, *, rewind: bool = False
 ) -> list[Event]:
     """Return the events that record changes, with at most `MAX_CHANGES_PER_EVENT` changes each."""

@@ -2,12 +2,12 @@
 
 | module | content |
 |---|---|
-| `opening` | creates the hooks of one run from their entries; checks that they can run on this machine |
+| `factory` | creates the hooks of one run from their entries; checks that they can run on this machine |
 | `engine` | `RunHooks`: runs hooks in order or in the background, and returns events to record |
-| `handlers`, `command`, `http` | the three runtimes: Python function, program, HTTP server |
-| `confined` | runs the programs of a project's hooks in a sandbox |
-| `exchange` | runs one program with input and captured output |
-| `answer`, `claude` | the JSON formats of input and output, Bridle's and Claude Code's |
+| `function_hooks`, `command_hooks`, `http_hooks` | the runtimes: Python function, program, HTTP server |
+| `sandboxed_programs` | runs the programs of a project's hooks in a sandbox |
+| `program_process` | runs one program with input and captured output |
+| `response`, `claude_format` | the JSON formats of input and output, Bridle's and Claude Code's |
 | `samples`, `schema` | a sample invocation for each point; the JSON Schema of the formats |
 """
 

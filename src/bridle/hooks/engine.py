@@ -24,8 +24,8 @@ from bridle.core.hook import (
     HookOutcome,
     HookPoint,
     ReasonCode,
-    combine,
-    rewritten,
+    apply_patches,
+    combine_answers,
 )
 from bridle.core.ids import CallId
 from bridle.core.ports import Clock, HookEvent, HookRound
@@ -37,7 +37,7 @@ from bridle.core.protocol import (
     HookRewrote,
     HookStarted,
 )
-from bridle.hooks.answer import Runner, short
+from bridle.hooks.response import Runner, one_line
 from bridle.system.tasks import is_cancelled
 
 GRACE_S = 0.1  # a cancelled run must end within 0.2 s
@@ -49,7 +49,7 @@ END_POINTS: frozenset[HookPoint] = frozenset({"run_completed", "run_failed"})
 Show = Callable[[HookStarted], None]
 
 
-class Listener(Struct, frozen=True):
+class ReadyHook(Struct, frozen=True):
     """One hook that is ready to run."""
 
     entry: HookEntry
@@ -69,7 +69,7 @@ class Listener(Struct, frozen=True):
         return self.tools is None or about is None or self.tools.fullmatch(about.name) is not None
 
 
-class _Heard(Struct, frozen=True):
+class _HookResult(Struct, frozen=True):
     """The result of one hook."""
 
     outcome: HookOutcome
@@ -82,7 +82,7 @@ class RunHooks:
 
     def __init__(
         self,
-        listeners: Iterable[Listener],
+        listeners: Iterable[ReadyHook],
         clock: Clock,
         *,
         max_background: int = 32,
@@ -92,8 +92,8 @@ class RunHooks:
         self._max_background = max_background
         self._close = close
         self._listeners = tuple(listeners)
-        self._foreground: dict[HookPoint, list[Listener]] = {}
-        self._background: dict[HookPoint, list[Listener]] = {}
+        self._foreground: dict[HookPoint, list[ReadyHook]] = {}
+        self._background: dict[HookPoint, list[ReadyHook]] = {}
         # sorted() is stable: equal priorities keep the registration order.
         for listener in sorted(self._listeners, key=lambda listener: listener.entry.priority):
             modes = self._foreground if listener.entry.mode == "foreground" else self._background
@@ -116,13 +116,13 @@ class RunHooks:
                 continue
             show(HookStarted(listener.entry.id, point))
             heard = await self._hear(listener, invocation)
-            events += _told(listener.entry, heard, invocation)
+            events += _hook_events(listener.entry, heard, invocation)
             ignored = outcome.ignored + heard.outcome.ignored
             if heard.outcome.deny is not None:
                 # A deny discards earlier rewrites: they never took effect.
                 kept = tuple(event for event in events if not isinstance(event, HookRewrote))
                 return HookRound(HookOutcome(heard.outcome.deny, (), ignored), kept)
-            invocation = rewritten(invocation, heard.outcome.patches)
+            invocation = apply_patches(invocation, heard.outcome.patches)
             outcome = HookOutcome(None, outcome.patches + heard.outcome.patches, ignored)
         for listener in self._background.get(point, ()):
             if listener.hears(invocation):
@@ -153,7 +153,7 @@ class RunHooks:
         self._finished.clear()
         return events
 
-    async def _hear(self, listener: Listener, invocation: HookInvocation) -> _Heard:
+    async def _hear(self, listener: ReadyHook, invocation: HookInvocation) -> _HookResult:
         """Run one hook; its policy decides what a failure means."""
         entry = listener.entry
         began = self._clock.monotonic_s()
@@ -167,26 +167,26 @@ class RunHooks:
             code, reason = _failure(error, listener.timeout_s if scope.expired() else None)
             # This also applies to an observing hook that fails closed, such as a required audit log.
             deny = Deny(reason, code, entry.id) if entry.policy == "fail_closed" else None
-            return _Heard(HookOutcome(deny), self._ms_since(began), reason)
+            return _HookResult(HookOutcome(deny), self._ms_since(began), reason)
         answer = HookAnswer(entry.id, entry.capability, response.decision, response.patches)
-        return _Heard(combine(invocation.point, [answer]), self._ms_since(began))
+        return _HookResult(combine_answers(invocation.point, [answer]), self._ms_since(began))
 
     def _ms_since(self, began: float) -> int:
         return round((self._clock.monotonic_s() - began) * 1000)
 
-    def _start(self, listener: Listener, invocation: HookInvocation, show: Show) -> list[HookEvent]:
+    def _start(self, listener: ReadyHook, invocation: HookInvocation, show: Show) -> list[HookEvent]:
         """Start a hook in the background, or return a HookFailed if too many are running."""
         entry, point = listener.entry, invocation.point
         if len(self._running) >= self._max_background:
             reason = f"skipped: {self._max_background} background hooks are running already"
             return [HookFailed(entry.id, point, reason, call_id=_call_of(invocation))]
         show(HookStarted(entry.id, point))
-        task = asyncio.create_task(self._run_behind(listener, invocation))
+        task = asyncio.create_task(self._run_in_background(listener, invocation))
         self._running[task] = point
         task.add_done_callback(self._running.pop)
         return []
 
-    async def _run_behind(self, listener: Listener, invocation: HookInvocation) -> None:
+    async def _run_in_background(self, listener: ReadyHook, invocation: HookInvocation) -> None:
         entry, point, call = listener.entry, invocation.point, _call_of(invocation)
         try:
             heard = await self._hear(listener, invocation)
@@ -197,7 +197,7 @@ class RunHooks:
         if outcome.deny is not None:
             note = f"{entry.id}: a background hook cannot deny"
             outcome = HookOutcome(None, (), (*outcome.ignored, note))
-        told = _told(entry, _Heard(outcome, heard.duration_ms, heard.error), invocation)
+        told = _hook_events(entry, _HookResult(outcome, heard.duration_ms, heard.error), invocation)
         for event in told:
             if isinstance(event, HookRewrote):
                 self._published += 1
@@ -205,7 +205,7 @@ class RunHooks:
             self._finished.append(event)
 
 
-def _told(entry: HookEntry, heard: _Heard, invocation: HookInvocation) -> list[HookEvent]:
+def _hook_events(entry: HookEntry, heard: _HookResult, invocation: HookInvocation) -> list[HookEvent]:
     """Return the events to record for one hook."""
     point, call, outcome = invocation.point, _call_of(invocation), heard.outcome
     told: list[HookEvent] = []
@@ -223,8 +223,8 @@ def _failure(error: BaseException, expired_s: float | None) -> tuple[ReasonCode,
     if expired_s is not None:
         return "timeout", f"hook timed out after {round(expired_s * 1000)} ms"
     if isinstance(error, HookError):
-        return "runtime_error", short(error.message)
-    return "runtime_error", short(f"{type(error).__name__}: {error}")
+        return "runtime_error", one_line(error.message)
+    return "runtime_error", one_line(f"{type(error).__name__}: {error}")
 
 
 def _call_of(invocation: HookInvocation) -> CallId | None:

@@ -5,19 +5,19 @@ from msgspec.structs import replace
 from bridle.core.hook import (
     HookInvocation,
     HookPoint,
-    ModelReplySeen,
-    ModelRequestSeen,
-    ToolCallSeen,
-    ToolResultSeen,
+    ModelReplyView,
+    ModelRequestView,
+    ToolCallView,
+    ToolResultView,
 )
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Usage
 
 _SESSION = SessionId("019a8536-2b7c-7000-8000-000000000000")
-_CALL = ToolCallSeen(CallId("call_1"), "bash", {"command": "rm -rf build"})
-_RESULT = ToolResultSeen(CallId("call_1"), "bash", "removed 12 files", is_error=False)
-_REQUEST = ModelRequestSeen(max_tokens=8192, message_count=3, temperature=0.2)
-_REPLY = ModelReplySeen("I will look first.", ("bash",), "tool_use", Usage(1200, 40))
+_CALL = ToolCallView(CallId("call_1"), "bash", {"command": "rm -rf build"})
+_RESULT = ToolResultView(CallId("call_1"), "bash", "removed 12 files", is_error=False)
+_REQUEST = ModelRequestView(max_tokens=8192, message_count=3, temperature=0.2)
+_REPLY = ModelReplyView("I will look first.", ("bash",), "tool_use", Usage(1200, 40))
 
 _SAMPLES: dict[HookPoint, HookInvocation] = {
     "run_started": HookInvocation("run_started", _SESSION, prompt="Tidy up this folder"),

@@ -35,7 +35,10 @@ def hook_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Bridle hooks",
         "points": {
-            point: {"invocation": _told(invocation, point), "response": _sayable(response, point)}
+            point: {
+                "invocation": _invocation_schema(invocation, point),
+                "response": _response_schema(response, point),
+            }
             for point in points
         },
         "entry": schemas[2],
@@ -44,7 +47,7 @@ def hook_schema() -> dict[str, Any]:
     }
 
 
-def _told(invocation: dict[str, Any], point: HookPoint) -> dict[str, Any]:
+def _invocation_schema(invocation: dict[str, Any], point: HookPoint) -> dict[str, Any]:
     names = (*EVERYWHERE, *TOLD[point], *ALSO_TOLD.get(point, ()))
     properties = {name: _without_null(invocation["properties"][name]) for name in names}
     return {
@@ -54,7 +57,7 @@ def _told(invocation: dict[str, Any], point: HookPoint) -> dict[str, Any]:
     }
 
 
-def _sayable(response: dict[str, Any], point: HookPoint) -> dict[str, Any]:
+def _response_schema(response: dict[str, Any], point: HookPoint) -> dict[str, Any]:
     own = [kind.__name__ for kind, where in PATCH_POINT.items() if where == point]
     items: dict[str, Any] = {"$ref": f"#/$defs/{own[0]}"} if own else {}
     patches = {"type": "array", "items": items} if own else {"type": "array", "maxItems": 0}

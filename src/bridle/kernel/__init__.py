@@ -5,10 +5,10 @@
 | `tool`, `prompt` | the tool `python`, and the text that explains it to a model |
 | `pool` | the kernels of this process |
 | `start`, `interpreter`, `settings` | how a kernel starts: its Python, its sandbox, its limits |
-| `host`, `processes`, `held` | a kernel seen from Bridle, and what the system reports about its processes |
-| `cell`, `calls`, `output`, `alarm` | one cell: its tool calls, its printed text, its time limit |
+| `host`, `processes`, `open_files` | a kernel seen from Bridle, and the state of its processes |
+| `cell`, `tool_calls`, `output`, `alarm` | one cell: its tool calls, its printed text, its time limit |
 | `channel`, `frames` | the pipes to the guest, and the lines sent through them |
-| `definitions`, `snapshot` | tools as functions; a kernel's saved state |
+| `tool_functions`, `snapshot` | tools as functions; a kernel's saved state |
 | `guest` | the program inside the kernel process: standard library only, no Bridle code |
 """
 

@@ -20,7 +20,7 @@ class Alarm:
         if self._timer is None or self._timer.when() > due_s:
             self._arm(due_s)
 
-    def hush(self) -> None:
+    def clear(self) -> None:
         """Clear the deadline; the timer keeps running, because it is soon needed again."""
         self._due_s = None
 

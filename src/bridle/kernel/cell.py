@@ -7,10 +7,10 @@ from typing import Literal
 from msgspec import Struct
 
 from bridle.kernel.alarm import Alarm
-from bridle.kernel.calls import Calls, CallTool
 from bridle.kernel.channel import Channel
 from bridle.kernel.frames import ExecResult, Message, ToolCall
 from bridle.kernel.settings import KernelSettings
+from bridle.kernel.tool_calls import CallTool, ToolCalls
 
 EndedBy = Literal["", "timeout", "died", "cancelled"]
 
@@ -51,7 +51,7 @@ class Cell:
         self._settings = settings
         self._alarm = alarm
         self._call = call
-        self.calls: Calls | None = None
+        self.calls: ToolCalls | None = None
         """Its tool calls; None until the first one."""
         self._say = say
         self._stop = stop
@@ -73,7 +73,7 @@ class Cell:
         self._limit_s = self._left_s = limit_s
         self._let_time_run()
 
-    def hear(self, message: Message) -> None:
+    def pass_message(self, message: Message) -> None:
         """Pass on a message; messages beyond the limits are dropped."""
         self._messages += 1
         if message.kind == "final":
@@ -85,7 +85,7 @@ class Cell:
     def take(self, frame: ToolCall) -> None:
         """Start a tool call."""
         if self.calls is None:
-            self.calls = Calls(
+            self.calls = ToolCalls(
                 self._call,
                 self._channel,
                 max_running=self._settings.max_calls,
@@ -124,7 +124,7 @@ class Cell:
 
     def end(self, result: ExecResult | None, printed: str, why_dead: str) -> CellResult:
         """Return the outcome and stop the clock."""
-        self._alarm.hush()
+        self._alarm.clear()
         count = self.calls.count if self.calls is not None else 0
         if result is None:
             return CellResult(printed, "", self.answer, self.ended or "died", why_dead, count)
@@ -145,7 +145,7 @@ class Cell:
         self._alarm.set(self._since_s + self._left_s)
 
     def _hold_time(self) -> None:
-        self._alarm.hush()
+        self._alarm.clear()
         if self._since_s is not None:
             self._left_s -= self._loop.time() - self._since_s
             self._since_s = None

@@ -19,7 +19,7 @@ from contextlib import suppress
 
 from bridle.core.errors import ToolError
 from bridle.kernel.alarm import Alarm
-from bridle.kernel.frames import FromGuest, Lines, Malformed, ToGuest, encode
+from bridle.kernel.frames import FrameDecoder, FromGuest, Malformed, ToGuest, encode
 from bridle.system.pipes import Pipes
 
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
@@ -57,7 +57,7 @@ class Channel:
         self._printed = printed
         self._hung_up = hung_up
         self._clogged = clogged
-        self.lines = Lines()
+        self.lines = FrameDecoder()
         self.unread_bytes = 0
         """How many bytes were sent but did not fit into the pipe."""
         self._unsent: deque[memoryview] = deque()

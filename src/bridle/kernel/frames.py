@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.malformed import MALFORMED
-from bridle.core.surrogates import mended
+from bridle.core.surrogates import replace_surrogates
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 
@@ -165,10 +165,10 @@ def encode(frame: ToGuest | FromGuest) -> bytes:
     try:
         return _encoder.encode(frame) + b"\n"
     except UnicodeEncodeError:
-        return _encoder.encode(mended(frame)) + b"\n"
+        return _encoder.encode(replace_surrogates(frame)) + b"\n"
 
 
-class Lines:
+class FrameDecoder:
     """Assembles lines from the chunks in which they arrive."""
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
@@ -213,4 +213,4 @@ def _decode_halves(line: bytes) -> FromGuest | None:
         frame: FromGuest = msgspec.convert(json.loads(line), FromGuest)
     except (ValueError, RecursionError):
         return None
-    return mended(frame)
+    return replace_surrogates(frame)

@@ -216,7 +216,7 @@ class Wire:
         """True if the running cell must be interrupted."""
         return self._interrupted
 
-    def notice(self, number: int, frame: Any) -> None:
+    def on_signal(self, number: int, frame: Any) -> None:
         """Handle the signal that announces input."""
         if self.busy:
             self.missed = True
@@ -224,7 +224,7 @@ class Wire:
         self.poll()
         self._interrupt(frame)
 
-    def sigint(self, number: int, frame: Any) -> None:
+    def on_sigint(self, number: int, frame: Any) -> None:
         """Handle Ctrl-C: interrupt the running cell, if there is one."""
         if self.running is not None:
             self._interrupted = True
@@ -567,9 +567,9 @@ class Tool:
             lines += ["", "Args:", *told]
         return "\n".join([*lines, "", f"Returns: {self.returns}"]).strip()
 
-    def call(self, *values: Any) -> "Exchange":
+    def call(self, *values: Any) -> "PendingCall":
         """Return an awaitable that sends the call."""
-        return Exchange(self._calls, self, values)
+        return PendingCall(self._calls, self, values)
 
     def args(self, values: "tuple[Any, ...]") -> str:
         """Return the arguments as JSON; an optional one that is None is left out."""
@@ -646,7 +646,7 @@ def _annotation(name: str, made: "dict[str, Any]" = {"None": None}) -> Any:  # n
     return made[name]
 
 
-class Exchange:
+class PendingCall:
     """One pending tool call."""
 
     __slots__ = ("calls", "tool", "values")
@@ -662,7 +662,7 @@ class Exchange:
         if loop is None:
             return calls.result(calls.exchange(self.tool.name, args))
         future = loop.create_future()
-        key = calls.send(self.tool.name, args, calls.answer_to(loop, future))
+        key = calls.send(self.tool.name, args, calls.make_answer(loop, future))
         if loop is not calls.loop:
             loop.call_later(_POKE_S, self._poke, loop, future)
         try:
@@ -677,7 +677,7 @@ class Exchange:
 
     def _poke(self, loop: Any, future: Any) -> None:
         if not future.done():
-            self.calls.poke()
+            self.calls.wake_main()
             loop.call_later(_POKE_S, self._poke, loop, future)
 
 
@@ -757,17 +757,17 @@ class Calls:
 
         self.send(name, args, answer)
         while not lock.acquire(timeout=_POKE_S):
-            self.poke()
+            self.wake_main()
         return box[0]
 
-    def poke(self) -> None:
+    def wake_main(self) -> None:
         """Make the main thread check for input.
 
         A signal that comes just before that thread goes to sleep, waiting for this one, does not wake it.
         """
         _signal.pthread_kill(self._main, _NOTICE)
 
-    def answer_to(self, loop: Any, future: Any) -> "Callable[[dict[str, Any]], None]":
+    def make_answer(self, loop: Any, future: Any) -> "Callable[[dict[str, Any]], None]":
         """Return a function that settles a future of an event loop, which may belong to another thread."""
 
         def settle(frame: "dict[str, Any]") -> None:
@@ -841,13 +841,13 @@ _AGAIN = {
 }
 
 
-def again(value: Any) -> Any:
+def make_awaitable(value: Any) -> Any:
     """Return a value that code can still await."""
     kind = _AGAIN.get(type(value))
     return value if kind is None else kind(value)
 
 
-class Done:
+class ReadyValue:
     """An awaitable of a value that is ready; it need not be awaited."""
 
     __slots__ = ("_value",)
@@ -860,7 +860,7 @@ class Done:
         yield  # type: ignore[unreachable]
 
 
-class Awaiting:
+class AwaitSupport:
     """The functions that `Rewriter` inserts around tool calls."""
 
     def __init__(self, calls: Calls) -> None:
@@ -877,11 +877,11 @@ class Awaiting:
 
     async def settle(self, value: Any) -> Any:
         """Await the result of a call if it is a tool's coroutine."""
-        return again(await value) if is_call(value) else value
+        return make_awaitable(await value) if is_call(value) else value
 
     def block(self, value: Any) -> Any:
         """Block until the result of a call is there, if it is a tool's coroutine."""
-        return again(self._wait(value)) if is_call(value) else value
+        return make_awaitable(self._wait(value)) if is_call(value) else value
 
     def now(self, value: Any) -> Any:
         """Do what `await` does, in a cell that needs no event loop."""
@@ -889,7 +889,7 @@ class Awaiting:
 
     def awaitable(self, value: Any) -> Any:
         """Make None and booleans awaitable, whose types cannot be subclassed."""
-        return Done(value) if value is None or isinstance(value, bool) else value
+        return ReadyValue(value) if value is None or isinstance(value, bool) else value
 
     def _wait(self, call: Any) -> Any:
         thread = _thread.get_ident()
@@ -1252,7 +1252,7 @@ class Cells:
         self.definitions: dict[str, str] = {}
         """The source of each function and class that a cell defined, in the order of definition."""
         self._wire, self._calls, self._output = wire, calls, output
-        self._awaiting = Awaiting(calls)
+        self._awaiting = AwaitSupport(calls)
         self._awaiting.run = self._run_in_loop
         self._blocking: set[str] = set()
         self._last = 0
@@ -1261,7 +1261,7 @@ class Cells:
         """A cell that contains none of these words calls no tool and needs no event loop."""
         self._is_published = False
         self._selector_fd = -1
-        self._notice, self._sigint = wire.notice, wire.sigint
+        self._notice, self._sigint = wire.on_signal, wire.on_sigint
         self._recursion = sys.getrecursionlimit()
         self._modules, self._finders, self._path = dict(sys.modules), list(sys.meta_path), list(sys.path)
         self._builtins: dict[str, Any] = vars(builtins)
@@ -1308,7 +1308,7 @@ class Cells:
 
     # Functions for cells
 
-    def message(self, text: Any, kind: str = "progress") -> Done:
+    def message(self, text: Any, kind: str = "progress") -> ReadyValue:
         """Send the user a message at once; kind "final" makes it the answer. Needs no await."""
         if self.mode == "strict" and kind not in ("progress", "final"):
             raise ValueError(f'message(): kind must be "progress" or "final", not {kind!r}')
@@ -1321,7 +1321,7 @@ class Cells:
         )
         if kind == "final":
             self.response = shown
-        return Done()
+        return ReadyValue()
 
     def list_tools(self) -> None:
         """Print the tools and their signatures."""
@@ -1529,7 +1529,7 @@ class Cells:
         self._show(value, self._output.add)
 
     def _show(self, value: Any, add: "Callable[[str], None]") -> None:
-        if value is not None and type(value) is not Done:
+        if value is not None and type(value) is not ReadyValue:
             add(f"{value!r}\n")
             self._builtins["_"] = value
 
@@ -1685,7 +1685,7 @@ def _make_loop(wire: Wire) -> "tuple[Any, int]":
 # Snapshots
 
 
-class Kept:
+class SnapshotEntry:
     """One entry of a snapshot that is being made."""
 
     __slots__ = ("kind", "name", "needs", "size", "text")
@@ -1703,7 +1703,7 @@ class Snapshots:
     | `vars` | both | values that JSON can hold |
     | `files`, `binary` | both | the scratch folder: text files, and base64 of the others |
     | `imports` | rich | modules, and names imported from them: `["os", ""]`, `["os", "getcwd"]` |
-    | `definitions` | rich | the source of functions and classes, in order |
+    | `tool_functions` | rich | the source of functions and classes, in order |
     | `pickles` | rich | other values; another variable inside one is stored only as a reference to its name |
     """
 
@@ -1731,7 +1731,7 @@ class Snapshots:
         parts = [f'"{kind}":{_members(one for one in kept if one.kind == kind)}' for kind in kinds]
         return f"{{{','.join(parts)}}}", self._dropped
 
-    def _shrink(self, kept: "list[Kept]", max_bytes: int) -> None:
+    def _shrink(self, kept: "list[SnapshotEntry]", max_bytes: int) -> None:
         """Remove the largest entries until the rest fits, and entries that depend on removed ones."""
         total = 100 + sum(one.size for one in kept)
         gone: set[str] = set()
@@ -1747,7 +1747,7 @@ class Snapshots:
             kept.remove(one)
             self._dropped.append((one.name, f"it holds {', '.join(sorted(one.needs & gone))}"))
 
-    def _pickled(self, name: str, value: Any) -> Kept:
+    def _pickled(self, name: str, value: Any) -> SnapshotEntry:
         import base64
         import pickle
 
@@ -1776,9 +1776,9 @@ class Snapshots:
 
         file = File()
         Pickler(file, 5).dump(value)
-        return Kept("pickles", name, f'"{base64.b64encode(file.getvalue()).decode()}"', needs)
+        return SnapshotEntry("pickles", name, f'"{base64.b64encode(file.getvalue()).decode()}"', needs)
 
-    def _keep(self, name: Any, codec: str) -> "list[Kept]":
+    def _keep(self, name: Any, codec: str) -> "list[SnapshotEntry]":
         """Return the entry for a name, or nothing."""
         if type(name) is not str or name == "_" or name.startswith("__"):
             return []
@@ -1799,36 +1799,36 @@ class Snapshots:
             self._dropped.append((_clean(name), _why(error)))
         return []
 
-    def _kept_json(self, name: str, value: Any) -> Kept:
+    def _kept_json(self, name: str, value: Any) -> SnapshotEntry:
         if type(value) is _Module:
             raise TypeError("a module")
         if callable(value):
             raise TypeError("a class" if isinstance(value, type) else "a function or another thing to call")
         if _is_larger(value, self._max_bytes):
             raise _too_large(self._max_bytes)
-        return Kept("vars", name, encode(value))
+        return SnapshotEntry("vars", name, encode(value))
 
-    def _kept_rich(self, name: str, value: Any) -> Kept:
+    def _kept_rich(self, name: str, value: Any) -> SnapshotEntry:
         if type(value) is _Module:
-            return Kept("imports", name, encode([value.__name__, ""]))
+            return SnapshotEntry("imports", name, encode([value.__name__, ""]))
         if callable(value):
             module, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
             source = self._cells.definitions.get(name)
             if module == "__main__" and source is not None:
-                return Kept("definitions", name, encode_basestring(source))
+                return SnapshotEntry("definitions", name, encode_basestring(source))
             if (
                 module != "__main__"
                 and module in sys.modules
                 and type(own) is str
                 and getattr(sys.modules[module], own, None) is value
             ):
-                return Kept("imports", name, encode([module, own]))
-        kept = Kept("vars", name, encode(value)) if _is_plain(value) else self._pickled(name, value)
+                return SnapshotEntry("imports", name, encode([module, own]))
+        kept = SnapshotEntry("vars", name, encode(value)) if _is_plain(value) else self._pickled(name, value)
         if type(value) not in (str, int, float, bool, bytes, tuple, type(None)):
             self._known[id(value)] = name
         return kept
 
-    def _keep_files(self, max_bytes: int) -> "list[Kept]":
+    def _keep_files(self, max_bytes: int) -> "list[SnapshotEntry]":
         kept = []
         for number, path in enumerate(self._scratch.paths()):
             if number >= _MAX_FILES:
@@ -1846,7 +1846,7 @@ class Snapshots:
                 import base64
 
                 kind, text = "binary", f'"{base64.b64encode(data).decode()}"'
-            kept.append(Kept(kind, path, text))
+            kept.append(SnapshotEntry(kind, path, text))
         return kept
 
     def restore(self, text: str, codec: str) -> "str | None":
@@ -1921,7 +1921,7 @@ class Snapshots:
         return Unpickler(io.BytesIO(base64.b64decode(text))).load()
 
 
-def _members(kept: "Iterable[Kept]") -> str:
+def _members(kept: "Iterable[SnapshotEntry]") -> str:
     return f"{{{','.join(f'{encode_basestring(one.name)}:{one.text}' for one in kept)}}}"
 
 
@@ -2088,7 +2088,7 @@ def _empty(path: str) -> None:
 # The guest
 
 
-class Site:
+class SiteFinder:
     """Finds modules outside the standard library: runs `site`, which is slow, when one is first needed."""
 
     _NEVER = frozenset(
@@ -2137,8 +2137,8 @@ class Guest:
         self._path = list(sys.path)
         self._spare_descriptors()
         posix.register_at_fork(before=self._before_fork, after_in_child=lambda: self._leave(source, sink))
-        _signal.signal(_NOTICE, self._wire.notice)
-        _signal.signal(_signal.SIGINT, self._wire.sigint)
+        _signal.signal(_NOTICE, self._wire.on_signal)
+        _signal.signal(_signal.SIGINT, self._wire.on_sigint)
         _send_notices(source)
 
     def serve(self) -> None:
@@ -2309,7 +2309,7 @@ def main() -> None:
         del sys.path[0]
     places = [number for number, one in enumerate(sys.path) if "-packages" in one]
     sys.path.insert(places[0] if places else len(sys.path), "")
-    sys.meta_path.append(Site())
+    sys.meta_path.append(SiteFinder())
     sys.argv[:] = [""]
     Guest().serve()
 

@@ -21,14 +21,14 @@ from bridle.core.ports import Process
 from bridle.core.tool import ToolSpec
 from bridle.kernel import frames
 from bridle.kernel.alarm import Alarm
-from bridle.kernel.calls import CallTool, refuse
 from bridle.kernel.cell import Cell, CellResult, EndedBy
 from bridle.kernel.channel import Channel
-from bridle.kernel.definitions import definitions
 from bridle.kernel.output import Output
-from bridle.kernel.processes import count_below, in_words
+from bridle.kernel.processes import count_threads, describe_status
 from bridle.kernel.settings import KernelSettings, Owner
 from bridle.kernel.snapshot import TakenSnapshot, pack, unpack
+from bridle.kernel.tool_calls import CallTool, refuse
+from bridle.kernel.tool_functions import encode_definitions
 from bridle.system.pipes import Pipes
 
 MAX_CODE_CHARS = 4 * 1024 * 1024
@@ -99,9 +99,9 @@ class Kernel:
         return self._process.pid
 
     @property
-    def has_company(self) -> bool:
+    def has_leftovers(self) -> bool:
         """True while a thread or program that a cell has left behind still runs."""
-        return not self._is_ended and count_below(self.pid) > self._alone
+        return not self._is_ended and count_threads(self.pid) > self._alone
 
     @property
     def python(self) -> str:
@@ -264,11 +264,11 @@ class Kernel:
         self._channel.read_output()
         self._output.end()  # discard what the last owner still printed
         self.keep = None
-        return done.threads == 0 and not self.has_company
+        return done.threads == 0 and not self.has_leftovers
 
     async def set_tools(self, specs: Sequence[ToolSpec], *, warm: bool = False) -> None:
         """Let its cells call exactly these tools; raises ToolError."""
-        tools = definitions(specs)
+        tools = encode_definitions(specs)
         if tools == self._tools:
             return
         if self._tools and not self._ready.protocol:  # the oldest protocol accepts tools only once
@@ -281,7 +281,7 @@ class Kernel:
             timeout_s=timeout_s,
         )
         if not self._tools:
-            self._alone = count_below(self.pid)
+            self._alone = count_threads(self.pid)
         self._tools = tools
 
     async def close(self) -> None:
@@ -354,7 +354,7 @@ class Kernel:
             case frames.Message():
                 if cell is not None:
                     self._show_printed()
-                    cell.hear(frame)
+                    cell.pass_message(frame)
             case frames.Malformed():
                 self._malformed += 1
                 if self._malformed > MAX_MALFORMED:
@@ -406,7 +406,7 @@ class Kernel:
         status = await self._process.wait()
         self._channel.read_rest()
         self._channel.read_output()
-        self.why_dead = self.why_dead or in_words(status)
+        self.why_dead = self.why_dead or describe_status(status)
         self._die()
 
     def _die(self) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 
 from bridle.core.errors import ToolError
 from bridle.kernel.settings import KernelSettings
-from bridle.system.programs import WRITABLE, find_program, is_program, is_within, outer_environment
+from bridle.system.programs import WRITABLE, find_program, is_program, is_within, unsandboxed_environment
 
 HINT = "set `python` in [kernel] to an interpreter of version 3.9 or newer"
 _ANSWER_S = 5.0
@@ -69,7 +69,7 @@ def _find(settings: KernelSettings, cwd: str) -> str:
     if uv is not None:
         asked = (uv, "python", "find", "--no-project", settings.uv_python)
         environ = {**settings.environ, "UV_OFFLINE": "1", "UV_PYTHON_DOWNLOADS": "never"}
-        answer = _answer(asked, outer_environment(environ, roots))
+        answer = _answer(asked, unsandboxed_environment(environ, roots))
         if is_program(answer) and not is_within(answer, roots):
             return answer
     plain = find_program("python3", search, outside=outside)
@@ -88,7 +88,7 @@ def _behind_script(path: str, environ: Mapping[str, str], roots: Sequence[str]) 
     """Return the interpreter behind a script such as pyenv's, which takes ten times as long to start."""
     if is_within(path, roots) or not _is_script(path):
         return path
-    answer = _answer((path, *_WHERE), outer_environment(environ, roots))
+    answer = _answer((path, *_WHERE), unsandboxed_environment(environ, roots))
     return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else path
 
 

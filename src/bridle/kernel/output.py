@@ -123,7 +123,7 @@ class Output:
 
     def _hush(self) -> None:
         self._is_due = False
-        self._alarm.hush()
+        self._alarm.clear()
 
     def _show(self) -> None:
         self._is_due = False

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from bridle.core.errors import ToolError
 from bridle.kernel.host import Kernel
-from bridle.kernel.settings import Place
+from bridle.kernel.settings import KernelEnvironment
 
 MAX_KERNELS = 8
 IDLE_S = 600.0
@@ -30,7 +30,7 @@ IDLE_S = 600.0
 class StartKernel(Protocol):
     """Starts a kernel in a place; raises ToolError. A warm one is a spare, and may take longer to start."""
 
-    def __call__(self, place: Place, *, warm: bool) -> Awaitable[Kernel]: ...
+    def __call__(self, place: KernelEnvironment, *, warm: bool) -> Awaitable[Kernel]: ...
 
 
 class _Taken(Struct, eq=False):
@@ -44,12 +44,12 @@ class _Taken(Struct, eq=False):
 class _Idle(Struct, frozen=True, eq=False):
     """A kernel that waits for its owner."""
 
-    place: Place
+    place: KernelEnvironment
     kernel: Kernel
     timer: asyncio.TimerHandle
 
 
-class _Shelf(Struct, eq=False):
+class _Spares(Struct, eq=False):
     """The spares of a place."""
 
     timer: asyncio.TimerHandle
@@ -76,11 +76,11 @@ class Pool:
         self._taken: dict[str, _Taken] = {}
         self._idle: dict[str, _Idle] = {}
         """The one that has waited longest comes first."""
-        self._shelves: dict[Place, _Shelf] = {}
+        self._shelves: dict[KernelEnvironment, _Spares] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_closed = False
 
-    async def take(self, owner: str, place: Place) -> tuple[Kernel, bool]:
+    async def take(self, owner: str, place: KernelEnvironment) -> tuple[Kernel, bool]:
         """Return the owner's kernel until it is put back, and whether it is the one that was put back.
 
         Raises ToolError if the owner has it already, if all kernels are taken, or if none can be started.
@@ -102,7 +102,7 @@ class Pool:
         self._refill(place)
         return kernel, is_same
 
-    async def put(self, owner: str, place: Place, kernel: Kernel) -> None:
+    async def put(self, owner: str, place: KernelEnvironment, kernel: Kernel) -> None:
         """Keep a kernel with its state for its owner; close any other kernel of that owner."""
         taken = self._taken.get(owner)
         unwanted = []
@@ -142,7 +142,7 @@ class Pool:
 
     # ------------------------------------------------------------------ finding a kernel
 
-    async def _find(self, owner: str, place: Place) -> tuple[Kernel, bool]:
+    async def _find(self, owner: str, place: KernelEnvironment) -> tuple[Kernel, bool]:
         if owner in self._idle:
             is_right = self._idle[owner].place == place
             kernel = self._forget(owner)
@@ -158,7 +158,7 @@ class Pool:
         handed_on = await self._make_room(place)
         return handed_on or await self._start(place, warm=False), False
 
-    async def _make_room(self, place: Place) -> Kernel | None:
+    async def _make_room(self, place: KernelEnvironment) -> Kernel | None:
         """Close the least needed kernels while there are too many; return one that can be reused, if any."""
         while self._living() > self._max_kernels:
             if shelf := next((one for one in self._shelves.values() if one.ready), None):
@@ -197,7 +197,7 @@ class Pool:
 
     # ------------------------------------------------------------------ keeping a kernel
 
-    def _keep(self, owner: str, place: Place, kernel: Kernel) -> None:
+    def _keep(self, owner: str, place: KernelEnvironment, kernel: Kernel) -> None:
         if owner in self._idle:  # the same kernel: its idle time starts again
             self._forget(owner)
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._expire, owner)
@@ -215,7 +215,7 @@ class Pool:
 
     # ------------------------------------------------------------------ spares
 
-    def _refill(self, place: Place) -> None:
+    def _refill(self, place: KernelEnvironment) -> None:
         """Start the missing spares of a place, if there is room for them."""
         if not self._spares or self._is_closed:
             return
@@ -226,7 +226,7 @@ class Pool:
             shelf.starting.add(task)
             task.add_done_callback(shelf.starting.discard)
 
-    async def _start_spare(self, place: Place, shelf: _Shelf) -> None:
+    async def _start_spare(self, place: KernelEnvironment, shelf: _Spares) -> None:
         try:
             kernel = await self._start(place, warm=True)
         except ToolError:  # the next `take` reports why
@@ -238,16 +238,16 @@ class Pool:
         else:
             await kernel.close()
 
-    def _touch(self, place: Place) -> _Shelf:
+    def _touch(self, place: KernelEnvironment) -> _Spares:
         """Return the shelf of a place, and restart its idle time."""
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._clear, place)
-        shelf = self._shelves.setdefault(place, _Shelf(timer))
+        shelf = self._shelves.setdefault(place, _Spares(timer))
         if shelf.timer is not timer:
             shelf.timer.cancel()
             shelf.timer = timer
         return shelf
 
-    def _clear(self, place: Place) -> None:
+    def _clear(self, place: KernelEnvironment) -> None:
         shelf = self._shelves.pop(place)
         shelf.timer.cancel()
         while shelf.starting:

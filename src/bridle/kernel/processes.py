@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 
 
-def in_words(status: int) -> str:
+def describe_status(status: int) -> str:
     """Describe an exit status, which is 128 + n after signal n."""
     try:
         name = signal.Signals(status - 128).name
@@ -14,7 +14,7 @@ def in_words(status: int) -> str:
     return f"killed by signal {status - 128} ({name})"
 
 
-def descend(pid: int) -> Iterator[tuple[int, list[str]]]:
+def walk_descendants(pid: int) -> Iterator[tuple[int, list[str]]]:
     """Yield a process and all its descendants, each with its threads."""
     found = [pid]
     for one in found:
@@ -28,6 +28,6 @@ def descend(pid: int) -> Iterator[tuple[int, list[str]]]:
         yield one, threads
 
 
-def count_below(pid: int) -> int:
+def count_threads(pid: int) -> int:
     """Count the threads of a process and of all its descendants."""
-    return sum(len(threads) for _, threads in descend(pid))
+    return sum(len(threads) for _, threads in walk_descendants(pid))

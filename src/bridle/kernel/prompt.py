@@ -6,7 +6,7 @@ from pkgutil import get_data
 
 from bridle.core.codeact import PYTHON, describe_tools
 from bridle.core.tool import ToolSpec
-from bridle.kernel.definitions import python_name, signature
+from bridle.kernel.tool_functions import python_name, signature
 
 
 def code_prompt(specs: Sequence[ToolSpec], more: Sequence[ToolSpec] = ()) -> str:

@@ -40,7 +40,7 @@ class KernelSettings(Struct, frozen=True):
     max_snapshot_bytes: int = 16 * 1024 * 1024
 
 
-class Place(Struct, frozen=True):
+class KernelEnvironment(Struct, frozen=True):
     """Where and under which rules a kernel runs; kernels with equal places are interchangeable."""
 
     cwd: str

@@ -30,11 +30,11 @@ from bridle.core.tool import ToolSpec
 from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.interpreter import HINT, find_python
-from bridle.kernel.settings import KernelSettings, Owner, Place
+from bridle.kernel.settings import KernelEnvironment, KernelSettings, Owner
 from bridle.system import processes
 from bridle.system.programs import find_program, why_not_found
 
-__all__ = ["KernelSettings", "Place", "start_kernel"]
+__all__ = ["KernelEnvironment", "KernelSettings", "start_kernel"]
 
 TOOL = "python"
 BOOT = """\
@@ -55,7 +55,7 @@ _SCRATCH = re.compile(r"bridle-kernel-(\d+)-\w+")
 async def start_kernel(
     sandbox: Sandbox,
     settings: KernelSettings,
-    place: Place,
+    place: KernelEnvironment,
     room: SessionId,
     *,
     specs: Sequence[ToolSpec],
@@ -147,7 +147,9 @@ def _with_syd(settings: KernelSettings, cwd: str) -> KernelSettings:
     return replace(settings, syd=found)
 
 
-def _spec(python: str, walls: SandboxKind, settings: KernelSettings, place: Place, made: str) -> ProcessSpec:
+def _spec(
+    python: str, walls: SandboxKind, settings: KernelSettings, place: KernelEnvironment, made: str
+) -> ProcessSpec:
     argv: tuple[str, ...] = (python, "-S", "-B", "-c", BOOT)
     if settings.syd_config:
         argv = (settings.syd, "-c", settings.syd_config, "--", *argv)
@@ -178,7 +180,7 @@ def kernel_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _needs_scratch(walls: SandboxKind, settings: KernelSettings, place: Place) -> bool:
+def _needs_scratch(walls: SandboxKind, settings: KernelSettings, place: KernelEnvironment) -> bool:
     """True if the sandbox gives the kernel no private folder for temporary files."""
     if walls == "bubblewrap":
         return any(os.path.realpath(root) in ("/", _TMP) for root in (place.cwd, *settings.writable))
@@ -191,7 +193,7 @@ def _make_scratch() -> str:
     with os.scandir(folder) as entries:
         for entry in entries:
             maker = _SCRATCH.fullmatch(entry.name)
-            if maker and not processes.exists(int(maker[1])):
+            if maker and not processes.process_exists(int(maker[1])):
                 shutil.rmtree(entry.path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"bridle-kernel-{os.getpid()}-", dir=folder)
 

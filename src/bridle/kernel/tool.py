@@ -31,14 +31,14 @@ from bridle.core.permission import EDITING_TOOLS
 from bridle.core.ports import Blobs, Sandbox, ToolContext, ToolOutput
 from bridle.core.protocol import KernelSaved
 from bridle.core.tool import Access, ToolSpec
-from bridle.kernel.definitions import find, real_args
-from bridle.kernel.held import holds_files
+from bridle.kernel.cell_report import StreamMask, describe_end, format_result, join_names, mask_output
 from bridle.kernel.host import Kernel
+from bridle.kernel.open_files import may_write_files
 from bridle.kernel.pool import Pool
 from bridle.kernel.prompt import description
 from bridle.kernel.snapshot import load_key, open_sealed, seal
-from bridle.kernel.start import KernelSettings, Place, start_kernel
-from bridle.kernel.words import Live, ending, joined, masked, names
+from bridle.kernel.start import KernelEnvironment, KernelSettings, start_kernel
+from bridle.kernel.tool_functions import find_tool, to_tool_args
 
 MAX_CODE_BYTES = 1024 * 1024
 MAX_MEDIA = 8
@@ -53,7 +53,7 @@ _PARAMETERS = {
 }
 
 
-class _Kept(Struct, frozen=True):
+class _SavedState(Struct, frozen=True):
     """The content of a kernel's snapshot blob."""
 
     data: bytes
@@ -61,10 +61,10 @@ class _Kept(Struct, frozen=True):
     """Names whose values could not be saved."""
 
 
-class _Living(Struct):
+class _SessionKernel(Struct):
     """A session's kernel in this process."""
 
-    place: Place
+    place: KernelEnvironment
     kernel: Kernel
     rewinds: int = 0
     """The session's number of rewinds when the kernel was last filled."""
@@ -90,7 +90,7 @@ class Python:
         blobs: Blobs | None,
         load_key: Callable[[], bytes],
         is_walled: Callable[[Kernel], Awaitable[bool]],
-        mask: Callable[[], Live] | None,
+        mask: Callable[[], StreamMask] | None,
     ) -> None:
         """Set the pool of kernels, the store for snapshots and the key that seals them.
 
@@ -104,7 +104,7 @@ class Python:
         self._load_key = load_key
         self._is_walled = is_walled
         self._mask = mask
-        self._living: dict[SessionId, _Living] = {}
+        self._living: dict[SessionId, _SessionKernel] = {}
         self._owners: WeakKeyDictionary[Kernel, SessionId] = WeakKeyDictionary()
 
     @property
@@ -126,7 +126,7 @@ class Python:
         code = _code(args)
         kernel, living, notes = await self._enter(context)
         media: list[Media] = []
-        emit, flush = masked(context.emit, self._mask)
+        emit, flush = mask_output(context.emit, self._mask)
         await kernel.accept()
         living.is_running = living.is_used = True
         try:
@@ -143,8 +143,8 @@ class Python:
             living.is_running = False
             notes += await kernel.settle(is_done=not self._goes_on(living))
             await self._leave(kernel, living, context.session)
-        notes += ending(result, is_alive=kernel.is_alive)
-        text = joined([result.output, result.error], notes)
+        notes += describe_end(result, is_alive=kernel.is_alive)
+        text = format_result([result.output, result.error], notes)
         is_error = bool(result.error or result.ended)
         return ToolOutput(text, is_error, tuple(media), saved, answer="" if is_error else result.answer)
 
@@ -155,10 +155,10 @@ class Python:
             return False
         return living.is_running or self._goes_on(living)
 
-    def _goes_on(self, living: _Living) -> bool:
+    def _goes_on(self, living: _SessionKernel) -> bool:
         """True if cells have left something that runs, or a file that may still be written to."""
         folders = (living.place.cwd, *self._settings.writable)
-        return living.kernel.has_company or holds_files(living.kernel.pid, folders)
+        return living.kernel.has_leftovers or may_write_files(living.kernel.pid, folders)
 
     async def end_session(self, session: SessionId) -> None:
         """End a session's kernel; its snapshot can restore it."""
@@ -172,7 +172,7 @@ class Python:
 
     # ------------------------------------------------------------------ the kernel of a session
 
-    async def _enter(self, context: ToolContext) -> tuple[Kernel, _Living, list[str]]:
+    async def _enter(self, context: ToolContext) -> tuple[Kernel, _SessionKernel, list[str]]:
         """Take the session's kernel and bring it to the session's state; return notes for the model.
 
         A kernel that has died unnoticed is replaced.
@@ -184,7 +184,7 @@ class Python:
             living = None
         kernel, is_same = await self._take(session, place)
         if living is None or not is_same:
-            living = _Living(place, kernel, context.rewinds)
+            living = _SessionKernel(place, kernel, context.rewinds)
         try:
             notes = await self._fill(kernel, living, context)
         except ToolError:
@@ -198,7 +198,7 @@ class Python:
         self._living[session] = living
         return kernel, living, notes
 
-    async def _fill(self, kernel: Kernel, living: _Living, context: ToolContext) -> list[str]:
+    async def _fill(self, kernel: Kernel, living: _SessionKernel, context: ToolContext) -> list[str]:
         kernel.keep = context.keep
         if living.tools != context.tools:
             await kernel.set_tools(_callable(context))
@@ -206,9 +206,9 @@ class Python:
         if (living.snapshot, living.rewinds) == (context.snapshot, context.rewinds):
             return []
         living.rewinds = context.rewinds
-        return await self._bring_back(kernel, living, context.snapshot)
+        return await self._restore(kernel, living, context.snapshot)
 
-    async def _take(self, session: SessionId, place: Place) -> tuple[Kernel, bool]:
+    async def _take(self, session: SessionId, place: KernelEnvironment) -> tuple[Kernel, bool]:
         """Take the session's kernel, or a new one, whose sandbox is up to date; end the others.
 
         A kernel that another session has used is not taken: hostile code may have changed what a reset does.
@@ -226,7 +226,7 @@ class Python:
                 return kernel, is_same
         raise ToolError("no kernel can be used: what must be hidden from it changes all the time")
 
-    async def _bring_back(self, kernel: Kernel, living: _Living, snapshot: str) -> list[str]:
+    async def _restore(self, kernel: Kernel, living: _SessionKernel, snapshot: str) -> list[str]:
         if living.is_used:
             await kernel.reset()
             living.snapshot, living.is_used = "", False
@@ -238,25 +238,27 @@ class Python:
         except (StoreError, ToolError) as error:
             return [f"a new kernel, and empty: what the last one held cannot be restored: {error}"]
         living.snapshot = snapshot
-        lost = f"; not kept: {names(kept.dropped)}" if kept.dropped else ""
+        lost = f"; not kept: {join_names(kept.dropped)}" if kept.dropped else ""
         return [f"a new kernel, with the variables of the last one{lost}"]
 
-    def _keep(self, blobs: Blobs, kept: _Kept) -> str:
+    def _keep(self, blobs: Blobs, kept: _SavedState) -> str:
         return blobs.put(seal(encode(kept), self._load_key(), _OWNER))
 
-    def _load(self, snapshot: str) -> _Kept:
+    def _load(self, snapshot: str) -> _SavedState:
         if self._blobs is None:
             raise StoreError("nothing is kept here")
-        return decode(open_sealed(self._blobs.get(snapshot), self._load_key(), _OWNER), type=_Kept)
+        return decode(open_sealed(self._blobs.get(snapshot), self._load_key(), _OWNER), type=_SavedState)
 
-    async def _save(self, kernel: Kernel, living: _Living, context: ToolContext) -> tuple[KernelSaved, ...]:
+    async def _save(
+        self, kernel: Kernel, living: _SessionKernel, context: ToolContext
+    ) -> tuple[KernelSaved, ...]:
         """Save the kernel's state if it has changed."""
         if self._blobs is None:
             return ()
         try:
             taken = await kernel.snapshot()
             dropped = tuple(name for name, _ in taken.dropped)
-            digest = await asyncio.to_thread(self._keep, self._blobs, _Kept(taken.data, dropped))
+            digest = await asyncio.to_thread(self._keep, self._blobs, _SavedState(taken.data, dropped))
         except (StoreError, ToolError) as error:
             context.emit(f"[the variables are not kept: {error}]\n")
             return ()
@@ -265,7 +267,7 @@ class Python:
         living.snapshot = digest
         return (KernelSaved(digest, dropped),)
 
-    async def _leave(self, kernel: Kernel, living: _Living, session: SessionId) -> None:
+    async def _leave(self, kernel: Kernel, living: _SessionKernel, session: SessionId) -> None:
         if kernel.is_alive:
             await self._pool.put(session, living.place, kernel)
         else:
@@ -299,11 +301,11 @@ class Python:
         return f"sandbox: {status.kind}, {network}"
 
 
-def _place(context: ToolContext) -> Place:
+def _place(context: ToolContext) -> KernelEnvironment:
     """Return where a kernel may run, without the rules that its sandbox does not depend on."""
     rules = [rule for rule in context.rules if rule.action == "deny" or rule.pattern.startswith("domain:")]
     env = tuple(sorted(context.env.items()))
-    return Place(os.path.realpath(context.cwd), tuple(rules), context.mode, env)
+    return KernelEnvironment(os.path.realpath(context.cwd), tuple(rules), context.mode, env)
 
 
 def _callable(context: ToolContext) -> list[ToolSpec]:
@@ -328,10 +330,10 @@ def _caller(
         return None
 
     async def call(name: str, args: dict[str, Any]) -> tuple[bool, str]:
-        spec = find(_callable(context), name)
+        spec = find_tool(_callable(context), name)
         if spec.name in _WRITING:
             notes.extend(await kernel.settle(is_done=is_done()))
-        result = await make(spec.name, real_args(spec, args))
+        result = await make(spec.name, to_tool_args(spec, args))
         if spec.name in _WRITING:
             await kernel.accept()
         media.extend(result.media[: MAX_MEDIA - len(media)])
@@ -355,7 +357,7 @@ def _code(args: dict[str, Any]) -> str:
     return code
 
 
-def python_tool(
+def create_python_tool(
     sandbox: Sandbox,
     settings: KernelSettings,
     *,
@@ -364,13 +366,13 @@ def python_tool(
     spares: int = 0,
     max_kernels: int = 8,
     idle_s: float = 600.0,
-    mask: Callable[[], Live] | None = None,
+    mask: Callable[[], StreamMask] | None = None,
 ) -> Python:
     """Create the tool with its own pool; the key that seals snapshots is created when first needed."""
     count = itertools.count(1)
     rooms: WeakKeyDictionary[Kernel, SessionId] = WeakKeyDictionary()
 
-    async def start(place: Place, *, warm: bool) -> Kernel:
+    async def start(place: KernelEnvironment, *, warm: bool) -> Kernel:
         room = SessionId(f"kernel-{next(count)}")
         kernel = await start_kernel(sandbox, settings, place, room, specs=(), warm=warm)
         rooms[kernel] = room

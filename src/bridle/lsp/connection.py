@@ -18,9 +18,9 @@ from msgspec import Raw
 from bridle.core.errors import ToolError
 from bridle.core.malformed import MALFORMED
 from bridle.core.ports import Process
+from bridle.lsp.display_text import clean_line
 from bridle.lsp.frames import Frames, Malformed, encode
-from bridle.lsp.texts import one_line
-from bridle.lsp.wire import Envelope
+from bridle.lsp.protocol import Envelope
 from bridle.system.pipes import Pipes
 
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
@@ -36,11 +36,11 @@ _ENVELOPE = msgspec.json.Decoder(Envelope)
 T = TypeVar("T")
 
 
-class Gone(ToolError):
+class ServerExited(ToolError):
     """The server has exited or violates the protocol."""
 
 
-class Slow(ToolError):
+class ServerTimeout(ToolError):
     """The server did not answer in time."""
 
 
@@ -53,14 +53,14 @@ class Refused(ToolError):
         self.data = data
 
 
-class Unknown(Exception):
+class UnsupportedRequest(Exception):
     """A server sent a request that we do not support."""
 
 
 class Listener(Protocol):
     """Receives the requests and notifications of a server."""
 
-    async def notified(self, method: str, params: Raw) -> None:
+    async def on_notification(self, method: str, params: Raw) -> None:
         """Handle a notification; raises msgspec.MsgspecError for a malformed one, which is then ignored."""
         ...
 
@@ -68,7 +68,7 @@ class Listener(Protocol):
         """Return the result for a request; raises Unknown, msgspec.MsgspecError."""
         ...
 
-    def hung_up(self) -> None:
+    def on_closed(self) -> None:
         """Handle the end of the connection."""
         ...
 
@@ -148,7 +148,7 @@ class Connection:
         cancelled, the server gets a `$/cancelRequest`.
         """
         if self.why_gone:
-            raise Gone(self.why_gone)
+            raise ServerExited(self.why_gone)
         if len(self._waiting) >= MAX_WAITING:
             raise ToolError(f"{self.name} has too many questions to answer: try again later")
         number = self._next_id
@@ -160,7 +160,7 @@ class Connection:
                 got = await answer
         except TimeoutError:
             self._cancel(number)
-            raise Slow(f"{self.name} did not answer {method} within {timeout_s:.3g} s") from None
+            raise ServerTimeout(f"{self.name} did not answer {method} within {timeout_s:.3g} s") from None
         except asyncio.CancelledError:
             self._cancel(number)
             raise
@@ -183,7 +183,7 @@ class Connection:
         """Return the most informative recent line of its stderr: the last with "error", else the last."""
         lines = [line.strip() for line in self._words.tail.decode(errors="replace").splitlines()]
         telling = [line for line in lines if "error" in line.lower()] or [line for line in lines if line]
-        return one_line(telling[-1], _MAX_SHOWN) if telling else ""
+        return clean_line(telling[-1], _MAX_SHOWN) if telling else ""
 
     async def close(self) -> None:
         """Kill the process if it still runs, and close the pipes; safe to call again."""
@@ -242,7 +242,7 @@ class Connection:
             self._settle(message)
         elif message.id is None:
             with suppress(*MALFORMED):
-                await self._listener.notified(message.method, message.params)
+                await self._listener.on_notification(message.method, message.params)
         else:
             self._answer(message.id, message.method, message.params)
 
@@ -255,7 +255,7 @@ class Connection:
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": number}
         try:
             answer["result"] = self._listener.asked(method, params)
-        except Unknown:
+        except UnsupportedRequest:
             answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "unknown method"}
         except MALFORMED as error:
             answer["error"] = {"code": _INVALID_PARAMS, "message": str(error)}
@@ -271,9 +271,9 @@ class Connection:
         self.why_gone = why
         for waiting in self._waiting.values():
             if not waiting.done():
-                waiting.set_exception(Gone(why))
+                waiting.set_exception(ServerExited(why))
                 waiting.exception()  # retrieve it, or asyncio logs an error when no caller waits any more
-        self._listener.hung_up()
+        self._listener.on_closed()
 
 
 def _open_envelope(body: bytes) -> Envelope:
@@ -286,7 +286,7 @@ def _open_envelope(body: bytes) -> Envelope:
 def _refusal(name: str, method: str, error: Any) -> Refused:
     said = error if isinstance(error, dict) else {}
     code = said.get("code")
-    message = one_line(str(said.get("message", "")), _MAX_SHOWN) or "no reason given"
+    message = clean_line(str(said.get("message", "")), _MAX_SHOWN) or "no reason given"
     return Refused(
         f"{name} refused {method}: {message}", code if isinstance(code, int) else 0, said.get("data")
     )

@@ -10,9 +10,9 @@ from bridle.core.errors import ToolError
 from bridle.lsp import files
 from bridle.lsp.catalogue import language_id
 from bridle.lsp.connection import Connection
+from bridle.lsp.diagnostics import Diagnostics
 from bridle.lsp.files import Content
-from bridle.lsp.places import Source, to_uri
-from bridle.lsp.problems import Board
+from bridle.lsp.positions import Source, to_uri
 from bridle.lsp.settings import LanguageServer
 
 MAX_OPEN = 64
@@ -42,7 +42,9 @@ class Document(Struct, frozen=True):
 class Documents:
     """The open files of one server, least recently used first; at most `MAX_OPEN`."""
 
-    def __init__(self, server: LanguageServer, connection: Connection, board: Board, *, saves: bool) -> None:
+    def __init__(
+        self, server: LanguageServer, connection: Connection, board: Diagnostics, *, saves: bool
+    ) -> None:
         self._server = server
         self._connection = connection
         self._board = board
@@ -78,7 +80,7 @@ class Documents:
             self._shrink()
             return {path: self._open[path] for path in wanted if path in self._open}
 
-    def tell_changes(self, changes: Mapping[str, ChangeKind]) -> None:
+    def notify_changes(self, changes: Mapping[str, ChangeKind]) -> None:
         """Notify the server of changes on disk to files that are not open."""
         found = [
             {"uri": to_uri(path), "type": _CHANGES[kind]}
@@ -136,7 +138,7 @@ def _read_changed(wanted: list[str], held: Mapping[str, Content]) -> tuple[dict[
     contents: dict[str, Content | None] = {}
     unreadable = ""
     for path in dict.fromkeys((*held, *wanted)):
-        if path not in wanted and held[path].stamp == files.look(path):
+        if path not in wanted and held[path].stamp == files.stat_stamp(path):
             continue
         try:
             contents[path] = files.read(path)

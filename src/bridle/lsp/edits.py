@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from bridle.core.errors import ToolError
-from bridle.core.languages import FileEdit
-from bridle.lsp.places import Encoding, Source
-from bridle.lsp.wire import Change, Edit, WorkspaceEdit
+from bridle.core.language_servers import FileEdit
+from bridle.lsp.positions import Encoding, Source
+from bridle.lsp.protocol import Change, Edit, WorkspaceEdit
 
 MAX_FILES = 1000
 MAX_EDITS = 100_000

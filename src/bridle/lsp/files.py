@@ -25,7 +25,7 @@ class Content(Struct, frozen=True):
         return self.text.removeprefix(BYTE_ORDER_MARK)
 
 
-def look(path: str) -> Stamp | None:
+def stat_stamp(path: str) -> Stamp | None:
     """Return a stamp that changes with the file; None if there is no regular file."""
     try:
         found = os.stat(path)

@@ -15,14 +15,20 @@ from msgspec import Raw, Struct
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, Sandbox, SandboxKind
-from bridle.lsp.connection import Connection, Gone, Refused, Unknown, decode, open_connection
+from bridle.lsp.connection import (
+    Connection,
+    Refused,
+    ServerExited,
+    UnsupportedRequest,
+    decode,
+    open_connection,
+)
+from bridle.lsp.diagnostics import Diagnostics, Signal
+from bridle.lsp.display_text import clean_line
 from bridle.lsp.documents import Document, Documents
-from bridle.lsp.greeting import greeting, section_of, workspace_folders
-from bridle.lsp.places import ENCODINGS, Encoding, is_inside
-from bridle.lsp.problems import Bell, Board
-from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
-from bridle.lsp.texts import one_line
-from bridle.lsp.wire import (
+from bridle.lsp.initialize import get_section, initialize_params, workspace_folders
+from bridle.lsp.positions import ENCODINGS, Encoding, is_inside
+from bridle.lsp.protocol import (
     ApplyAsked,
     Capabilities,
     ConfigurationAsked,
@@ -34,6 +40,7 @@ from bridle.lsp.wire import (
     Shown,
     WorkspaceEdit,
 )
+from bridle.lsp.settings import FolderLanguages, LanguageServer, Timeouts
 from bridle.system.pipes import Pipes
 
 TOOL = "lsp"
@@ -43,7 +50,7 @@ MAX_TOKENS = 100
 MAX_CAPTURED = 100
 FORGOTTEN_S = 300.0
 """A progress report this old counts as finished: the server forgot to send its end."""
-_MOST_WORDS = 20
+_MAX_WORDS = 20
 _MAX_SHOWN = 300
 _CONTENT_MODIFIED = -32801
 _SERVER_CANCELLED = -32802
@@ -94,23 +101,23 @@ class _Work(Struct, frozen=True):
 class Instance:
     """A running server, made by `start_instance`, ended by `close`. It is the listener of its connection."""
 
-    def __init__(self, launch: Launch, pace: Pace) -> None:
+    def __init__(self, launch: Launch, pace: Timeouts) -> None:
         self.launch = launch
         self.name = launch.server.name
         self.capabilities = Capabilities()
         self.version = ""
         self.silences = 0
         """How often in a row it reported nothing about an edit in time."""
-        self.words: deque[str] = deque(maxlen=_MOST_WORDS)
+        self.words: deque[str] = deque(maxlen=_MAX_WORDS)
         """Messages it wanted to show to the user."""
-        self.bell = Bell()
+        self.bell = Signal()
         self._pace = pace
         self._registered: dict[str, tuple[str, Any]] = {}
         self._progress: dict[int | str, _Work] = {}
         self._captured: list[WorkspaceEdit] | None = None
         self._capturing = asyncio.Lock()  # keeps the edits of two fixes apart
         root = launch.folder.root
-        self.board = Board(self.name, lambda path: is_inside(path, root), self.bell)
+        self.board = Diagnostics(self.name, lambda path: is_inside(path, root), self.bell)
         self.connection: Connection
         self.documents: Documents
 
@@ -136,16 +143,16 @@ class Instance:
     @property
     def pulls(self) -> bool:
         """True if the client must request diagnostics."""
-        return self.can("textDocument/diagnostic")
+        return self.supports("textDocument/diagnostic")
 
-    def can(self, method: str) -> bool:
+    def supports(self, method: str) -> bool:
         """Return whether the server supports a request."""
         ability = getattr(self.capabilities, _PROVIDERS[method])
         return (ability is not None and ability is not False) or any(
             method == registered for registered, _ in self._registered.values()
         )
 
-    def ability(self, method: str) -> dict[str, Any]:
+    def get_options(self, method: str) -> dict[str, Any]:
         """Return the server's options for a request; empty if it gives none."""
         found = getattr(self.capabilities, _PROVIDERS[method])
         more = [options for name, options in self._registered.values() if name == method]
@@ -171,7 +178,7 @@ class Instance:
 
     async def pull(self, document: Document, timeout_s: float) -> None:
         """Request the diagnostics of a file; raises ToolError."""
-        options = self.ability("textDocument/diagnostic")
+        options = self.get_options("textDocument/diagnostic")
         params = {
             "textDocument": {"uri": document.uri},
             "identifier": options.get("identifier"),
@@ -211,7 +218,7 @@ class Instance:
 
     # ------------------------------------------------------------------ messages from the server
 
-    async def notified(self, method: str, params: Raw) -> None:
+    async def on_notification(self, method: str, params: Raw) -> None:
         """Handle a notification."""
         match method:
             case "textDocument/publishDiagnostics":
@@ -223,7 +230,7 @@ class Instance:
             case "window/showMessage":
                 shown = await decode(params, Shown)
                 if shown.type <= 2:  # errors and warnings
-                    self.words.append(one_line(shown.message, _MAX_SHOWN))
+                    self.words.append(clean_line(shown.message, _MAX_SHOWN))
             case _:
                 pass
 
@@ -232,7 +239,7 @@ class Instance:
         match method:
             case "workspace/configuration":
                 asked = msgspec.json.decode(params, type=ConfigurationAsked)
-                return [section_of(self.launch.server.settings, one.section) for one in asked.items]
+                return [get_section(self.launch.server.settings, one.section) for one in asked.items]
             case "client/registerCapability" | "client/unregisterCapability":
                 self._register(msgspec.json.decode(params, type=Registrations))
             case "workspace/workspaceFolders":
@@ -246,10 +253,10 @@ class Instance:
             case _ if method in _REFRESHES:
                 self.bell.ring()
             case _:
-                raise Unknown
+                raise UnsupportedRequest
         return None
 
-    def hung_up(self) -> None:
+    def on_closed(self) -> None:
         """Wake all waiters."""
         self.bell.ring()
 
@@ -295,7 +302,7 @@ class Instance:
         self.bell.ring()
 
 
-async def start_instance(launch: Launch, sandbox: Sandbox, pace: Pace) -> Instance:
+async def start_instance(launch: Launch, sandbox: Sandbox, pace: Timeouts) -> Instance:
     """Start a server and initialize it; raises ToolError."""
     instance = Instance(launch, pace)
     server = launch.server
@@ -312,22 +319,24 @@ async def start_instance(launch: Launch, sandbox: Sandbox, pace: Pace) -> Instan
 
 async def _greet(instance: Instance, server: LanguageServer) -> None:
     connection = instance.connection
-    hello = greeting(server, instance.launch.root)
+    hello = initialize_params(server, instance.launch.root)
     try:
         answer = await connection.ask("initialize", hello, Initialized, server.start_timeout_s)
     except Refused as error:
-        raise Gone(error.message) from error
+        raise ServerExited(error.message) from error
     if answer is None:
-        raise Gone(f"{server.name} answered the greeting with nothing")
+        raise ServerExited(f"{server.name} answered the greeting with nothing")
     instance.capabilities = answer.capabilities
     agreed = answer.capabilities.position_encoding or "utf-16"
     if agreed not in ENCODINGS:
-        raise Gone(f"{server.name} counts positions in an encoding that was not offered: {agreed[:20]!a}")
+        raise ServerExited(
+            f"{server.name} counts positions in an encoding that was not offered: {agreed[:20]!a}"
+        )
     instance.board.encoding = next(one for one in ENCODINGS if one == agreed)
     if answer.server_info is not None:
         said = answer.server_info.version or ""
         found = _VERSION.search(said)
-        instance.version = one_line(found[0] if found else said, 40)
+        instance.version = clean_line(found[0] if found else said, 40)
     sync = answer.capabilities.text_document_sync
     saves = not isinstance(sync, int | None) and sync.save not in (None, False)
     instance.documents = Documents(server, connection, instance.board, saves=saves)

@@ -1,4 +1,4 @@
-"""The language servers of all projects; implements `Languages` for the engine."""
+"""The language servers of all projects; implements `LanguageServers` for the engine."""
 
 import asyncio
 import os
@@ -8,28 +8,28 @@ from threading import Lock
 from typing import Any
 
 from bridle.core.errors import BridleError, ToolError
-from bridle.core.languages import (
+from bridle.core.language_servers import (
+    CodeAction,
+    CodeLocation,
+    CodeProblem,
     FileEdit,
-    Fix,
-    Found,
-    LookKind,
-    Problem,
-    Spot,
+    LookupKind,
+    PendingEdit,
     SymbolInfo,
-    Watching,
+    SymbolQuery,
 )
 from bridle.core.ports import Sandbox
 from bridle.core.server_views import ServerView
-from bridle.lsp.fixes import Fixes
-from bridle.lsp.news import Watch, watch
-from bridle.lsp.places import is_inside
+from bridle.lsp.code_actions import Fixes
+from bridle.lsp.edit_watch import EditWatch, watch
+from bridle.lsp.positions import is_inside
 from bridle.lsp.project import Project
-from bridle.lsp.questions import Questions
-from bridle.lsp.settings import FolderLanguages, Pace
+from bridle.lsp.queries import CodeQueries
+from bridle.lsp.settings import FolderLanguages, Timeouts
 
 MAX_TOUCHES = 8
 """How many files are opened in the background at once; further ones are skipped."""
-_PACE = Pace()
+_PACE = Timeouts()
 
 Load = Callable[[str], FolderLanguages]
 """Returns a folder's server settings; blocks, is fast when nothing has changed, raises ConfigError."""
@@ -38,7 +38,7 @@ Load = Callable[[str], FolderLanguages]
 class LocalLanguages:
     """Keeps a project for each root in use; `aclose` ends everything it started."""
 
-    def __init__(self, load: Load, sandbox: Sandbox, *, pace: Pace = _PACE) -> None:
+    def __init__(self, load: Load, sandbox: Sandbox, *, pace: Timeouts = _PACE) -> None:
         """Take the function that loads a folder's server settings."""
         self._load = load
         self._sandbox = sandbox
@@ -53,35 +53,35 @@ class LocalLanguages:
 
     # ------------------------------------------------------------------ queries
 
-    async def look(self, kind: LookKind, spot: Spot, cwd: str) -> tuple[Found, ...]:
+    async def look(self, kind: LookupKind, spot: SymbolQuery, cwd: str) -> tuple[CodeLocation, ...]:
         """Find the definition, the references, the callers or the callees of a symbol; raises ToolError."""
         project = await self._open(cwd, spot.path)
-        return await Questions(project, self._pace).look(kind, spot)
+        return await CodeQueries(project, self._pace).look(kind, spot)
 
     async def symbols(self, path: str, cwd: str) -> tuple[SymbolInfo, ...]:
         """Return the symbols a file defines, in order; raises ToolError."""
-        return await Questions(await self._open(cwd, path), self._pace).symbols(path)
+        return await CodeQueries(await self._open(cwd, path), self._pace).symbols(path)
 
     async def find(self, query: str, cwd: str) -> tuple[SymbolInfo, ...]:
         """Return the symbols of the whole project that match a query; raises ToolError."""
-        return await Questions(await self._open(cwd, ""), self._pace).find(query)
+        return await CodeQueries(await self._open(cwd, ""), self._pace).find(query)
 
-    async def problems(self, path: str, cwd: str) -> tuple[Problem, ...]:
+    async def problems(self, path: str, cwd: str) -> tuple[CodeProblem, ...]:
         """Return the problems of a file, or all known problems in a folder; raises ToolError."""
-        return await Questions(await self._open(cwd, path), self._pace).problems(path)
+        return await CodeQueries(await self._open(cwd, path), self._pace).problems(path)
 
-    async def rename(self, spot: Spot, new_name: str, cwd: str) -> tuple[FileEdit, ...]:
+    async def rename(self, spot: SymbolQuery, new_name: str, cwd: str) -> tuple[FileEdit, ...]:
         """Return the edits that renaming a symbol makes; raises ToolError."""
         project = await self._open(cwd, spot.path)
-        return await Questions(project, self._pace).rename(spot, new_name)
+        return await CodeQueries(project, self._pace).rename(spot, new_name)
 
-    async def fixes(self, path: str, line: int, end_line: int, cwd: str) -> tuple[Fix, ...]:
+    async def fixes(self, path: str, line: int, end_line: int, cwd: str) -> tuple[CodeAction, ...]:
         """Return the fixes offered for these lines; raises ToolError."""
         return await Fixes(await self._open(cwd, path), self._pace).offered(path, line, end_line)
 
     async def fix(self, path: str, line: int, end_line: int, fix: str, cwd: str) -> tuple[FileEdit, ...]:
         """Return the edits that one of the fixes makes; raises ToolError."""
-        return await Fixes(await self._open(cwd, path), self._pace).work_out(path, line, end_line, fix)
+        return await Fixes(await self._open(cwd, path), self._pace).get_edits(path, line, end_line, fix)
 
     # ------------------------------------------------------------------ files and edits
 
@@ -99,12 +99,12 @@ class LocalLanguages:
             self._touches += 1
             self._spawn(self._warm(path, cwd))
 
-    async def before_edit(self, paths: tuple[str, ...], cwd: str) -> Watching:
+    async def before_edit(self, paths: tuple[str, ...], cwd: str) -> PendingEdit:
         """Record the current problems, to compare them after an edit; never raises."""
         try:
             project = await self._open(cwd, "")
         except BridleError:
-            return Watch([], [], 0.0, self._pace)
+            return EditWatch([], [], 0.0, self._pace)
         inside = [path for path in dict.fromkeys(paths) if is_inside(path, project.root)]
         return await watch(project, inside, self._pace)
 

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.ports import Sandbox
 from bridle.core.server_views import ServerState, ServerView
-from bridle.lsp.folder import Tree, survey
+from bridle.lsp.file_scan import ChangeDetector, find_extensions
 from bridle.lsp.instance import Instance
-from bridle.lsp.places import is_inside
+from bridle.lsp.positions import is_inside
 from bridle.lsp.programs import Program, find_program
 from bridle.lsp.server import Server
-from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
+from bridle.lsp.settings import FolderLanguages, LanguageServer, Timeouts
 
 MAX_ROOTS = 4
 """How many instances of one kind of server may run in a project; further subprojects share the first."""
@@ -38,7 +38,7 @@ class Project:
     """Starts servers when a file needs them; `close` ends them all."""
 
     def __init__(
-        self, folder: FolderLanguages, root: str, sandbox: Sandbox, pace: Pace, spawn: Spawn
+        self, folder: FolderLanguages, root: str, sandbox: Sandbox, pace: Timeouts, spawn: Spawn
     ) -> None:
         """Take a folder and its root with links resolved."""
         self.given = folder
@@ -51,7 +51,7 @@ class Project:
         self._looked: dict[str, _Looked] = {}
         self._making = Lock()  # several threads look for servers; each must be made once
         self._endings: tuple[float, dict[str, str]] | None = None
-        self._tree = Tree(root)
+        self._tree = ChangeDetector(root)
         self._scanned_s = 0.0
         self._scanning = asyncio.Lock()  # concurrent scans would hide changes from each other
 
@@ -59,7 +59,7 @@ class Project:
 
     def serving(self, extension: str) -> list[LanguageServer]:
         """Return the installed servers for a file extension, in order; blocks, mostly fast."""
-        if not extension or self.why_none():
+        if not extension or self.get_refusal():
             return []
         return [one for one in self._choose(extension) if self._program(one).path]
 
@@ -69,7 +69,7 @@ class Project:
             return any(self.serving(extension) for extension in self._survey())
         return bool(self.serving(os.path.splitext(path)[1]))
 
-    def why_none(self) -> str:
+    def get_refusal(self) -> str:
         """Return why no server may run here at all; empty if servers may run."""
         if not self.folder.confined:
             without = "it would run without a sandbox: trust the project first (bridle trust)"
@@ -103,7 +103,7 @@ class Project:
 
     def _survey(self) -> dict[str, str]:
         if self._endings is None or monotonic() - self._endings[0] > self._pace.look_again_s:
-            self._endings = (monotonic(), survey(self.root))
+            self._endings = (monotonic(), find_extensions(self.root))
         return self._endings[1]
 
     # ------------------------------------------------------------------ using servers
@@ -159,7 +159,7 @@ class Project:
         chosen = self._choose(extension)
         if not chosen:
             return f"no language server is known for files like {os.path.basename(path)}"
-        if why := self.why_none():
+        if why := self.get_refusal():
             return f"{chosen[0].name} is not started: {why}"
         return f"{chosen[0].name} is {self._missing(chosen[0])}"
 
@@ -217,7 +217,7 @@ class Project:
             changes = await asyncio.to_thread(self._tree.changes, extensions, names)
             self._scanned_s = monotonic()
         for instance in listeners:
-            instance.documents.tell_changes(changes)
+            instance.documents.notify_changes(changes)
 
     # ------------------------------------------------------------------ status
 
@@ -231,7 +231,7 @@ class Project:
     def _views_of(self, server: LanguageServer) -> list[ServerView]:
         if living := self._of_kind(server):
             return [_view(one) for one in living]
-        if why := self.why_none():
+        if why := self.get_refusal():
             return [ServerView("lsp", server.name, "untrusted", why, self.root)]
         program = self._program(server)
         if program.path:

@@ -11,7 +11,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Sandbox
 from bridle.core.server_views import ServerState
 from bridle.lsp.instance import Instance, Launch, start_instance
-from bridle.lsp.settings import FolderLanguages, LanguageServer, Pace
+from bridle.lsp.settings import FolderLanguages, LanguageServer, Timeouts
 
 MAX_CRASHES = 5
 STEADY_S = 60.0
@@ -34,7 +34,7 @@ class Server:
         *,
         program: str,
         sandbox: Sandbox,
-        pace: Pace,
+        pace: Timeouts,
         spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
     ) -> None:
         """Take the parts; `spawn` starts a task that outlives the request that needs it."""

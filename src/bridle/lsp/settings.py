@@ -57,7 +57,7 @@ class FolderLanguages(Struct, frozen=True):
     idle_s: float = 900.0
 
 
-class Pace(Struct, frozen=True):
+class Timeouts(Struct, frozen=True):
     """Timeouts and delays, in seconds."""
 
     reading_s: float = 5.0

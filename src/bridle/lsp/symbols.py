@@ -10,15 +10,15 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bridle.core.errors import ToolError
-from bridle.core.languages import Found, Span, SymbolInfo
+from bridle.core.language_servers import CodeLocation, Span, SymbolInfo
 from bridle.lsp import files
 from bridle.lsp.connection import decode
-from bridle.lsp.greeting import SYMBOL_KINDS
+from bridle.lsp.display_text import clean_line
+from bridle.lsp.initialize import SYMBOL_KINDS
 from bridle.lsp.instance import Instance
-from bridle.lsp.places import Encoding, Source, blind_span, is_inside, to_path
-from bridle.lsp.texts import one_line
-from bridle.lsp.wire import Place, Position, Range, Symbol
-from bridle.lsp.words import word_pattern
+from bridle.lsp.positions import Encoding, Source, is_inside, span_as_ascii, to_path
+from bridle.lsp.protocol import LspLocation, Position, Range, Symbol
+from bridle.lsp.word_search import word_pattern
 
 MAX_RESULTS = 1000
 MAX_SYMBOLS = 5000
@@ -28,7 +28,7 @@ _MAX_NAME = 200
 _PARTS = re.compile(r"::|[.#]")
 
 
-class Pointer(Struct, frozen=True):
+class RawLocation(Struct, frozen=True):
     """A location as the server reports it."""
 
     uri: str
@@ -36,31 +36,31 @@ class Pointer(Struct, frozen=True):
     symbol: str = ""
 
 
-def pointers(places: Iterable[Place]) -> list[Pointer]:
+def to_raw_locations(places: Iterable[LspLocation]) -> list[RawLocation]:
     """Return locations of either LSP type; entries without a range are left out."""
     found = [
         (one.target_uri or one.uri, one.target_selection_range if one.target_uri else one.range)
         for one in places
     ]
-    return [Pointer(uri, place) for uri, place in found if place is not None]
+    return [RawLocation(uri, place) for uri, place in found if place is not None]
 
 
 async def ask_places(
     instance: Instance, method: str, params: dict[str, Any], timeout_s: float
-) -> list[Pointer]:
+) -> list[RawLocation]:
     """Send a request that returns one or several locations; raises ToolError."""
     raw = await instance.ask(method, params, Raw, timeout_s)
     if raw is None:
         return []
     try:
         if bytes(memoryview(raw)[:1]) == b"[":
-            return pointers(await decode(raw, list[Place]))
-        return pointers([await decode(raw, Place)])
+            return to_raw_locations(await decode(raw, list[LspLocation]))
+        return to_raw_locations([await decode(raw, LspLocation)])
     except msgspec.MsgspecError as error:
         raise ToolError(f"{instance.name} answered with something that makes no sense") from error
 
 
-async def founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, ...]:
+async def to_found(instance: Instance, found: Sequence[RawLocation]) -> tuple[CodeLocation, ...]:
     """Return the locations as `Found`, sorted; at most `MAX_RESULTS`.
 
     Only files inside the project are read: a server may name any file, even one that it cannot read itself.
@@ -68,23 +68,23 @@ async def founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, .
     return await asyncio.to_thread(_founds, instance, found[: 4 * MAX_RESULTS])
 
 
-def _founds(instance: Instance, found: Sequence[Pointer]) -> tuple[Found, ...]:
-    shelf = Shelf(instance)
-    results: dict[Found, None] = {}
+def _founds(instance: Instance, found: Sequence[RawLocation]) -> tuple[CodeLocation, ...]:
+    shelf = FileCache(instance)
+    results: dict[CodeLocation, None] = {}
     for pointer in found:
         path = shelf.locate(pointer.uri)
         if path is None:
             continue
         source = shelf.read(path)
         if source is None:
-            results[Found(blind_span(path, pointer.range), symbol=pointer.symbol)] = None
+            results[CodeLocation(span_as_ascii(path, pointer.range), symbol=pointer.symbol)] = None
             continue
         span = source.span(path, pointer.range, instance.encoding)
-        results[Found(span, source.line(span.line - 1).strip()[:_MAX_LINE], pointer.symbol)] = None
+        results[CodeLocation(span, source.line(span.line - 1).strip()[:_MAX_LINE], pointer.symbol)] = None
     return tuple(sorted(results, key=lambda one: (one.span, one.symbol))[:MAX_RESULTS])
 
 
-class Shelf:
+class FileCache:
     """Reads project files for one answer, each file once; blocks."""
 
     def __init__(self, instance: Instance) -> None:
@@ -128,10 +128,10 @@ def outline(symbols: Sequence[Symbol], path: str, source: Source, encoding: Enco
         if place is None:
             continue
         span = source.span(path, place, encoding)
-        name = one_line(symbol.name, _MAX_NAME)
+        name = clean_line(symbol.name, _MAX_NAME)
         named = symbol.selection_range
         name_span = source.span(path, named, encoding) if named else _name_span(name, span, source)
-        inside = container or one_line(symbol.container_name or "", _MAX_NAME)
+        inside = container or clean_line(symbol.container_name or "", _MAX_NAME)
         found.append(SymbolInfo(name, kind_name(symbol.kind), span, name_span, inside, depth))
         within = f"{container}.{name}" if container else name
         children = (symbol.children or [])[:MAX_SYMBOLS]
@@ -154,7 +154,7 @@ async def project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list
 
 
 def _project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[SymbolInfo]:
-    shelf = Shelf(instance)
+    shelf = FileCache(instance)
     found: list[SymbolInfo] = []
     for symbol in symbols:
         path = shelf.locate(symbol.location.uri) if symbol.location else None
@@ -163,7 +163,10 @@ def _project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[Symb
             continue
         place = symbol.location.range or Range(Position(0, 0), Position(0, 0))
         span = source.span(path, place, instance.encoding)
-        name, container = one_line(symbol.name, _MAX_NAME), one_line(symbol.container_name or "", _MAX_NAME)
+        name, container = (
+            clean_line(symbol.name, _MAX_NAME),
+            clean_line(symbol.container_name or "", _MAX_NAME),
+        )
         name_span = _name_span(name, span, source)
         found.append(SymbolInfo(name, kind_name(symbol.kind), span, name_span, container))
     return found
@@ -187,7 +190,7 @@ def base_name(name: str) -> str:
     return parts[-1].strip() if parts else name
 
 
-def fits(symbol: SymbolInfo, parts: Sequence[str]) -> bool:
+def matches_name(symbol: SymbolInfo, parts: Sequence[str]) -> bool:
     """Return whether a symbol matches a dotted name."""
     if base_name(symbol.name) != parts[-1]:
         return False

@@ -25,15 +25,15 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Sandbox, ToolOutput
 from bridle.mcp import remote
-from bridle.mcp.asking import Desk
-from bridle.mcp.background import call_in_background
-from bridle.mcp.listing import Listing, OfferedArgument, OfferedPrompt, OfferedResource, OfferedTool
-from bridle.mcp.paging import MAX_ITEMS, gather
-from bridle.mcp.results import is_large, output_of, prompt_parts, reading_of
+from bridle.mcp.background_calls import call_in_background
+from bridle.mcp.message_repair import OUTPUT_SCHEMA, RepairingTransport
+from bridle.mcp.offers import OfferedArgument, OfferedPrompt, OfferedResource, OfferedTool, Offers
+from bridle.mcp.pagination import MAX_ITEMS, fetch_all
+from bridle.mcp.results import convert_call_result, convert_prompt, convert_resource, is_large
+from bridle.mcp.server_log import ServerLog, clean, clean_line
+from bridle.mcp.server_requests import RequestHandler
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.sieve import OUTPUT_SCHEMA, Sieve
-from bridle.mcp.stdio import Stdio
-from bridle.mcp.words import Words, clean, clean_line
+from bridle.mcp.stdio import StdioTransport
 
 MAX_DESCRIPTION_CHARS = 2000
 MAX_INSTRUCTIONS_CHARS = 1000
@@ -65,11 +65,11 @@ class Transport(Protocol):
 
 
 def open_transport(
-    settings: ServerSettings, folder: str, sandbox: Sandbox, room: SessionId, words: Words, home: Path
+    settings: ServerSettings, folder: str, sandbox: Sandbox, room: SessionId, words: ServerLog, home: Path
 ) -> Transport:
     """Return the transport for a server: its program, or its address."""
     if settings.transport == "stdio":
-        return Stdio(settings, folder, sandbox, room, words)
+        return StdioTransport(settings, folder, sandbox, room, words)
     return remote.open_transport(settings, home)
 
 
@@ -80,8 +80,8 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         self,
         settings: ServerSettings,
         transport: Transport,
-        desk: Desk,
-        words: Words,
+        desk: RequestHandler,
+        words: ServerLog,
         *,
         mode: Literal["auto", "legacy"],
         changed: Callable[[], None],
@@ -102,7 +102,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
         self._listening: asyncio.Task[None] | None = None
         self._has_listed = False
         self._client = Client(
-            Sieve(transport, self._note),
+            RepairingTransport(transport, self._note),
             mode=mode,
             cache=None,
             client_info=types.Implementation(name="bridle", version=__version__),
@@ -158,21 +158,21 @@ class Connection(AbstractAsyncContextManager["Connection"]):
 
     # ------------------------------------------------------------------ its offers
 
-    async def listing(self) -> Listing:
+    async def listing(self) -> Offers:
         """Fetch everything it offers; raises ToolError."""
         self._notes.clear()
         can = self._client.server_capabilities
         client = self._client
         async with self._translated():
-            tools = await gather(client.list_tools, "tools") if can.tools else []
-            prompts = await gather(client.list_prompts, "prompts") if can.prompts else []
-            places = await gather(client.list_resources, "resources") if can.resources else []
+            tools = await fetch_all(client.list_tools, "tools") if can.tools else []
+            prompts = await fetch_all(client.list_prompts, "prompts") if can.prompts else []
+            places = await fetch_all(client.list_resources, "resources") if can.resources else []
             patterns = await self._templates() if can.resources else []
         offered = [_tool(one) for one in tools]
         self._output_schemas = {one.name: one.output_schema for one in offered}
         self._in_background = frozenset(one.name for one in tools if one.execution is not None)
         self._has_listed = True
-        return Listing(
+        return Offers(
             tuple(offered),
             tuple(_prompt(one) for one in prompts),
             (*(_resource(one) for one in places), *(_template(one) for one in patterns)),
@@ -183,7 +183,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
 
     async def _templates(self) -> list[types.ResourceTemplate]:
         try:
-            return await gather(self._client.list_resource_templates, "resource_templates")
+            return await fetch_all(self._client.list_resource_templates, "resource_templates")
         except MCPError as error:
             if error.code == types.METHOD_NOT_FOUND:  # many servers with resources have none of these
                 return []
@@ -212,8 +212,8 @@ class Connection(AbstractAsyncContextManager["Connection"]):
                 result = await self._called(tool, args, progress)
             schema = self._output_schemas.get(tool)
             if is_large(result):
-                return await asyncio.to_thread(output_of, result, schema)
-            return output_of(result, schema)
+                return await asyncio.to_thread(convert_call_result, result, schema)
+            return convert_call_result(result, schema)
 
     async def _called(self, tool: str, args: dict[str, Any], progress: Progress) -> types.CallToolResult:
         if tool not in self._in_background or self.is_modern:
@@ -228,7 +228,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
     async def read(self, uri: str) -> ToolOutput:
         """Read a resource; raises ToolError. From then on it listens for changes of the resource."""
         async with self._translated(f"read {clean_line(uri, 200)}"):
-            output = reading_of(await self._client.read_resource(uri))
+            output = convert_resource(await self._client.read_resource(uri))
             await self._watch(uri)
         self._updated.discard(uri)
         return output
@@ -240,7 +240,7 @@ class Connection(AbstractAsyncContextManager["Connection"]):
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[Text | Media, ...]:
         """Return the content of a prompt; raises ToolError."""
         async with self._translated(f'give the prompt "{name}"'):
-            return prompt_parts(await self._client.get_prompt(name, dict(arguments) or None))
+            return convert_prompt(await self._client.get_prompt(name, dict(arguments) or None))
 
     async def complete(
         self, prompt: str, argument: str, value: str, given: Mapping[str, str]

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bridle.core.protocol import Question
-from bridle.mcp.words import clean, clean_line
+from bridle.mcp.server_log import clean, clean_line
 
 MAX_FIELDS = 20
 MAX_CHOICES = 100
@@ -34,7 +34,7 @@ SKIP = "skip"
 NONE_OF_THEM = "none of them"
 YES, NO = "yes", "no"
 _TRUE, _FALSE = frozenset({"yes", "y", "true"}), frozenset({"no", "n", "false"})
-_MOST = 1e300
+_MAX_NUMBER = 1e300
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 _FORMATS = {
@@ -156,7 +156,7 @@ def _list(value: Any, shown: str) -> list[Any]:
 def _bound(value: Any) -> float | None:
     """Return a bound if it is a number that can be compared and shown; None otherwise."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and abs(value) <= _MOST else None
+    return value if is_number and abs(value) <= _MAX_NUMBER else None
 
 
 def _with_default(field: Field, default: Any) -> Field:
@@ -173,20 +173,20 @@ def _with_default(field: Field, default: Any) -> Field:
 # ---------------------------------------------------------------------- questions and answers
 
 
-def question(field: Field, head: str = "") -> Question:
+def build_question(field: Field, head: str = "") -> Question:
     """Return a field as a question; `head` goes before it."""
     lines = [head, f"{field.title}: {field.about}" if field.about else field.title, _terms(field)]
     text = "\n".join(line for line in lines if line)
     return Question(text, _choices(field), several=field.kind == "many")
 
 
-def refusal(field: Field) -> str:
+def get_decline_answer(field: Field) -> str:
     """Return the answer that declines a field's question."""
     taken = {words.casefold() for pair in field.options for words in pair}
     return f"{DECLINE} to answer" if DECLINE in taken else DECLINE
 
 
-def parse(field: Field, answers: Sequence[str]) -> Value | None:
+def parse_answer(field: Field, answers: Sequence[str]) -> Value | None:
     """Parse an answer; None if the field is left out. Raises ValueError with the reason."""
     given = [answer.strip()[:MAX_ANSWER_CHARS] for answer in answers]
     if given == [_skip(field)] and not field.required:
@@ -224,7 +224,7 @@ def _choices(field: Field) -> tuple[str, ...]:
         own = (_shown(field, field.default),)
     if _takes_none(field):
         own = (*own, NONE_OF_THEM)
-    return (*own, *(() if field.required else (_skip(field),)), refusal(field))
+    return (*own, *(() if field.required else (_skip(field),)), get_decline_answer(field))
 
 
 def _takes_none(field: Field) -> bool:
@@ -309,7 +309,7 @@ def _check(field: Field, value: Any) -> None:
         case "number" | "integer":
             kinds = int if field.kind == "integer" else int | float
             _must(isinstance(value, kinds) and not isinstance(value, bool), "it must be a number")
-            _must(abs(value) <= _MOST, "it must be a number")
+            _must(abs(value) <= _MAX_NUMBER, "it must be a number")
             _check_bounds(field, value, "")
         case "text":
             _must(isinstance(value, str), "it must be a text")

@@ -11,7 +11,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, Sandbox, SandboxStatus
 
 
-class Gate:
+class CheckedSandbox:
     """Implements `Sandbox` for one server."""
 
     def __init__(self, sandbox: Sandbox, is_wanted: Callable[[], Awaitable[bool]]) -> None:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 
+from bridle.mcp.server_log import HIDDEN, clean_line
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.words import HIDDEN, clean_line
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 CONNECT_S = 10.0
@@ -50,16 +50,16 @@ async def _bound(response: httpx2.Response) -> None:
         raise httpx2.DecodingError(
             "the answer is compressed, which was not asked for", request=response.request
         )
-    if not is_events(response) and isinstance(response.stream, httpx2.AsyncByteStream):
+    if not is_event_stream(response) and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Bounded(response.stream)
 
 
-def is_events(response: httpx2.Response) -> bool:
+def is_event_stream(response: httpx2.Response) -> bool:
     """True if an answer is an event stream."""
     return str(response.headers.get("content-type", "")).lower().startswith("text/event-stream")
 
 
-def client_arguments(settings: ServerSettings, auth: httpx2.Auth | None) -> dict[str, Any]:
+def build_client_arguments(settings: ServerSettings, auth: httpx2.Auth | None) -> dict[str, Any]:
     """Return the arguments of an `httpx2.AsyncClient` for a server."""
     _hush()
     return {
@@ -81,12 +81,12 @@ def _hush() -> None:
     logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
-def http_client(settings: ServerSettings, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
+def create_client(settings: ServerSettings, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
     """Create a client for a server; blocks for about 20 ms to load certificates."""
-    return httpx2.AsyncClient(**client_arguments(settings, auth))
+    return httpx2.AsyncClient(**build_client_arguments(settings, auth))
 
 
-def shown_url(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return an address without possible secrets: user, query, fragment, a key among its folders."""
     try:
         parts = urlsplit(url)
@@ -101,8 +101,8 @@ def shown_url(url: str) -> str:
 def explain(error: BaseException, url: str) -> str:
     """Return a readable reason why a request failed."""
     if isinstance(error, TooLarge | httpx2.DecodingError | httpx2.SSEError):
-        return f"{shown_url(url)} gives no sensible answer: {_why(error)}"
-    return f"cannot reach {shown_url(url)}: {_why(error)}"
+        return f"{redact_url(url)} gives no sensible answer: {_why(error)}"
+    return f"cannot reach {redact_url(url)}: {_why(error)}"
 
 
 def _why(error: BaseException) -> str:
@@ -139,7 +139,7 @@ def _causes(error: BaseException) -> list[BaseException]:
     return found
 
 
-def status_words(status: int) -> str:
+def format_status(status: int) -> str:
     """Return a status with its name."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"

@@ -24,11 +24,11 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl, ValidationError
 
 from bridle.core.errors import ToolError
-from bridle.mcp.callback import PATH, Callback
-from bridle.mcp.http import explain, http_client, shown_url
-from bridle.mcp.logins import Login, Logins
+from bridle.mcp.http import create_client, explain, redact_url
+from bridle.mcp.login_callback import PATH, LoginCallback
+from bridle.mcp.login_store import Login, LoginStore
+from bridle.mcp.server_log import clean_line
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.words import clean_line
 
 LOGIN_TIMEOUT_S = 300.0
 EARLY_S = 30.0  # a token that expires sooner is refreshed before it is used
@@ -50,9 +50,9 @@ async def login(
     the user.
     """
     _refuse_needless(settings)
-    memory = _Memory(settings)
+    memory = _LoginStorage(settings)
     try:
-        async with asyncio.timeout(timeout_s), Callback(settings.oauth.callback_port) as callback:
+        async with asyncio.timeout(timeout_s), LoginCallback(settings.oauth.callback_port) as callback:
 
             async def send_user(url: str) -> None:
                 callback.expect(url)
@@ -79,16 +79,16 @@ async def login(
     except httpx2.HTTPError as error:
         raise ToolError(f"{settings.name}: {explain(error, settings.url)}") from error
     if memory.tokens is None:
-        raise ToolError(f"{settings.name} at {shown_url(settings.url)} asks for no login (status {status})")
+        raise ToolError(f"{settings.name} at {redact_url(settings.url)} asks for no login (status {status})")
     if status in (401, 403):
         raise ToolError(f"{settings.name} refuses the token that it gave (status {status})")
     made = _made(memory, provider)
-    await asyncio.to_thread(Logins(home).put, settings, made)
+    await asyncio.to_thread(LoginStore(home).put, settings, made)
 
 
 def logout(settings: ServerSettings, home: Path) -> bool:
     """Delete a login; False if there was none. Blocking; raises ToolError."""
-    return Logins(home).remove(settings)
+    return LoginStore(home).remove(settings)
 
 
 def has_own_authorization(settings: ServerSettings) -> bool:
@@ -108,7 +108,7 @@ def _refuse_needless(settings: ServerSettings) -> None:
 
 async def _knock(settings: ServerSettings, provider: OAuthClientProvider) -> int:
     """Send a request that needs a login; the provider does the rest. Return the last status."""
-    client = await asyncio.to_thread(http_client, settings, provider)
+    client = await asyncio.to_thread(create_client, settings, provider)
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     accept = {"accept": "application/json, text/event-stream"}
     async with client:
@@ -138,7 +138,7 @@ class _FixedScope(OAuthClientMetadata):
             super().__setattr__(name, value)
 
 
-class _Memory:
+class _LoginStorage:
     """The SDK's storage during a login: starts empty, and only a complete login is saved."""
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -169,7 +169,7 @@ def _configured(settings: ServerSettings) -> OAuthClientInformationFull | None:
     )
 
 
-def _made(memory: _Memory, provider: OAuthClientProvider) -> Login:
+def _made(memory: _LoginStorage, provider: OAuthClientProvider) -> Login:
     assert memory.tokens is not None
     context = provider.context
     return Login(
@@ -185,16 +185,16 @@ def _dump(model: Any) -> dict[str, Any]:
     return {} if model is None else dict(model.model_dump(mode="json", exclude_none=True))
 
 
-class LoggedIn(OAuthClientProvider):
+class LoginAuth(OAuthClientProvider):
     """Adds a login's token to each request, and refreshes it; never asks the user.
 
     The SDK's own flow holds a lock until each answer begins, so that a slow call would block the others.
     """
 
     def __init__(self, settings: ServerSettings, home: Path) -> None:
-        super().__init__(settings.url, _metadata(settings, 0), _Memory(settings))
+        super().__init__(settings.url, _metadata(settings, 0), _LoginStorage(settings))
         self._settings = settings
-        self._logins = Logins(home)
+        self._logins = LoginStore(home)
         self._known: Login | None = None
         self._has_looked = False
 
@@ -207,24 +207,24 @@ class LoggedIn(OAuthClientProvider):
                 refreshing = await self._refreshing()
                 if refreshing is not None:
                     await self._refreshed((yield refreshing))
-        used = self._lend(request)
+        used = self._add_token(request)
         response = yield request
         if response.status_code != 401:
             return
         async with self.context.lock:
-            is_other = self._lend(request) != used or await self._load()
+            is_other = self._add_token(request) != used or await self._load()
             refreshing = None if is_other else await self._refreshing()
             if refreshing is not None:
                 await self._refreshed((yield refreshing))
         if is_other or refreshing is not None:  # in any case: the last answer is the one that counts
-            self._lend(request)
+            self._add_token(request)
             yield request
 
     def _is_fresh(self) -> bool:
         expiry = self.context.token_expiry_time
         return expiry is None or time.time() + EARLY_S < expiry
 
-    def _lend(self, request: httpx2.Request) -> str:
+    def _add_token(self, request: httpx2.Request) -> str:
         """Add the token to a request and return it; empty if there is none."""
         tokens = self.context.current_tokens
         if tokens is None:
@@ -264,7 +264,7 @@ class LoggedIn(OAuthClientProvider):
         if not await self._handle_refresh_response(response):
             return await self._load()
         context = self.context
-        memory = _Memory(self._settings)
+        memory = _LoginStorage(self._settings)
         memory.tokens, memory.client = context.current_tokens, context.client_info
         self._known = _made(memory, self)
         await asyncio.to_thread(self._logins.put, self._settings, self._known)

@@ -6,14 +6,14 @@ from difflib import get_close_matches
 
 from bridle.core.errors import UsageError
 from bridle.core.server_views import PromptView
-from bridle.mcp.listing import OfferedPrompt
 from bridle.mcp.names import PREFIX, full_name
+from bridle.mcp.offers import OfferedPrompt
 from bridle.mcp.server import Server
 
 MAX_ARGUMENT_CHARS = 100_000
 
 
-def called_prompt(text: str) -> tuple[str, str] | None:
+def parse_prompt_call(text: str) -> tuple[str, str] | None:
     """Return the name that a text calls and the rest of it; None if it calls no MCP prompt."""
     if not text.startswith(f"/{PREFIX}"):
         return None
@@ -45,7 +45,7 @@ def find_prompt(servers: Sequence[Server], name: str) -> tuple[Server, OfferedPr
     raise UsageError(f"no prompt of an MCP server is called /{name[:200]}", hint=hint)
 
 
-def arguments_of(prompt: OfferedPrompt, name: str, rest: str) -> dict[str, str]:
+def parse_arguments(prompt: OfferedPrompt, name: str, rest: str) -> dict[str, str]:
     """Parse arguments as a shell would: in order, or as `name=value`; raises UsageError.
 
     A prompt with a single argument takes the whole text unchanged, unless the argument is named.

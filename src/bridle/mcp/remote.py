@@ -4,8 +4,8 @@
 mcp.Client ── streams ── SDK (streamable HTTP) or events.py (SSE) ── _Line ── the server
 ```
 
-`_Line` is the HTTP client of both. If a protocol request fails on the way, it answers instead of the server,
-with a readable error: so one failed request is one failed call, not a lost connection.
+`_HttpClient` is the HTTP client of both. If a protocol request fails on the way, it answers instead of the
+server, with a readable error: so one failed request is one failed call, not a lost connection.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from msgspec import Struct
 
 from bridle.core.errors import ToolError
 from bridle.core.malformed import MALFORMED
-from bridle.mcp.events import open_events
 from bridle.mcp.http import (
     CONNECT_S,
     MAX_BODY_BYTES,
     READ_S,
-    client_arguments,
+    build_client_arguments,
     explain,
-    is_events,
-    shown_url,
-    status_words,
+    format_status,
+    is_event_stream,
+    redact_url,
 )
-from bridle.mcp.login import LoggedIn, has_own_authorization
+from bridle.mcp.login import LoginAuth, has_own_authorization
+from bridle.mcp.server_log import ServerLog, clean_line
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.words import Words, clean_line
+from bridle.mcp.sse import open_sse
 
 NOTIFY_S = 10.0
 MAX_ANSWER_S = 3600.0
@@ -56,7 +56,7 @@ class LoginNeeded(ToolError):
         self.url = url
 
 
-class Remote(AbstractAsyncContextManager[Any]):
+class HttpTransport(AbstractAsyncContextManager[Any]):
     """A transport for `mcp.Client`; entering it returns the SDK's pair of streams.
 
     Leaving it with an error raises LoginNeeded or another ToolError instead, if the connection has recorded a
@@ -72,13 +72,13 @@ class Remote(AbstractAsyncContextManager[Any]):
     async def __aenter__(self) -> Any:
         self._lost: asyncio.Future[ToolError] = asyncio.get_running_loop().create_future()
         settings = self._settings
-        auth = None if has_own_authorization(settings) else LoggedIn(settings, self._home)
+        auth = None if has_own_authorization(settings) else LoginAuth(settings, self._home)
         try:
             httpx2.URL(settings.url)  # reports an invalid address now
-            line = await asyncio.to_thread(_Line, settings, auth, self)
+            line = await asyncio.to_thread(_HttpClient, settings, auth, self)
             await self._stack.enter_async_context(line)
             if settings.transport == "sse":
-                return await self._stack.enter_async_context(open_events(line, settings.url, self.fail))
+                return await self._stack.enter_async_context(open_sse(line, settings.url, self.fail))
             streams = streamable_http_client(
                 settings.url, http_client=line, max_sse_event_size=MAX_BODY_BYTES
             )
@@ -122,9 +122,9 @@ class Remote(AbstractAsyncContextManager[Any]):
         """Record that the connection can no longer be used."""
         return self._give_up(self._failed(words))
 
-    def want_login(self) -> None:
+    def require_login(self) -> None:
         """Record that the server requires a login."""
-        self._give_up(LoginNeeded(self._settings.name, shown_url(self._settings.url)))
+        self._give_up(LoginNeeded(self._settings.name, redact_url(self._settings.url)))
 
     def _give_up(self, problem: ToolError) -> ToolError:
         """Keep the first reason: later ones are its consequences."""
@@ -145,9 +145,9 @@ def _find(error: BaseException, kind: type[_E]) -> _E | None:
     return next(filter(None, (_find(one, kind) for one in inner)), None)
 
 
-def open_transport(settings: ServerSettings, home: Path) -> Remote:
+def open_transport(settings: ServerSettings, home: Path) -> HttpTransport:
     """Return the transport of a server with transport `http` or `sse`; `home` holds the logins."""
-    return Remote(settings, home)
+    return HttpTransport(settings, home)
 
 
 class _Sent(Struct):
@@ -161,15 +161,15 @@ class _Sent(Struct):
         return self.id is not None and bool(self.method)
 
 
-class _Line(httpx2.AsyncClient):
+class _HttpClient(httpx2.AsyncClient):
     """The HTTP client of one connection."""
 
-    def __init__(self, settings: ServerSettings, auth: httpx2.Auth | None, remote: Remote) -> None:
-        super().__init__(**client_arguments(settings, auth))
+    def __init__(self, settings: ServerSettings, auth: httpx2.Auth | None, remote: HttpTransport) -> None:
+        super().__init__(**build_client_arguments(settings, auth))
         self._settings = settings
         self._remote = remote
         self._logs_in = auth is not None
-        self._words = Words(settings)
+        self._words = ServerLog(settings)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; if one with a message fails, return an error answer of our own."""
@@ -203,7 +203,7 @@ class _Line(httpx2.AsyncClient):
         if response.status_code >= 400:
             return await self._judge_failure(sent, response)
         self._remote.note("")
-        if response.is_redirect or is_events(response) or not sent.is_request:
+        if response.is_redirect or is_event_stream(response) or not sent.is_request:
             return response
         try:
             await response.aread()
@@ -235,14 +235,14 @@ class _Line(httpx2.AsyncClient):
     def _refuse(self) -> str:
         """Record that the server does not accept our credentials; return a text about it."""
         if self._logs_in:
-            self._remote.want_login()
+            self._remote.require_login()
             return f"it wants a login (hint: bridle mcp login {self._settings.name})"
-        words = f"{shown_url(self._settings.url)} does not accept the Authorization header of its settings"
+        words = f"{redact_url(self._settings.url)} does not accept the Authorization header of its settings"
         self._remote.fail(words)
         return words
 
     def _status_words(self, response: httpx2.Response, body: bytes) -> str:
-        words = f"{shown_url(self._settings.url)} answered {status_words(response.status_code)}"
+        words = f"{redact_url(self._settings.url)} answered {format_status(response.status_code)}"
         if str(response.headers.get("content-type", "")).startswith(("text/plain", "application/json")):
             said = clean_line(self._words.mask(body[:4096].decode("utf-8", "replace")), MAX_WHY_CHARS)
             words += f": {said}" if said else ""

@@ -26,7 +26,7 @@ from mcp_types import (
 from bridle.core.messages import Media, Text
 from bridle.core.ports import ToolOutput
 from bridle.core.schema import is_costly
-from bridle.mcp.words import clean_line
+from bridle.mcp.server_log import clean_line
 
 MAX_MEDIA_BYTES = 20 * 1024 * 1024
 MAX_PROBLEM_CHARS = 300
@@ -44,12 +44,12 @@ def is_large(result: CallToolResult) -> bool:
     return len(result.content) > MANY_PARTS or sum(sizes) > LARGE_CHARS
 
 
-def output_of(result: CallToolResult, schema: dict[str, Any] | None = None) -> ToolOutput:
+def convert_call_result(result: CallToolResult, schema: dict[str, Any] | None = None) -> ToolOutput:
     """Return the output of a call; a result that does not fit the tool's own schema is an error."""
     parts = [_part(one) for one in result.content]
     lines = [one for one in parts if isinstance(one, str)]
     structured = result.structured_content
-    if structured is not None and not is_said(structured, lines):
+    if structured is not None and not contains_content(structured, lines):
         lines.append(_json(structured))
     problem = _problem(structured, schema) if schema is not None and not result.is_error else ""
     if problem:
@@ -58,14 +58,14 @@ def output_of(result: CallToolResult, schema: dict[str, Any] | None = None) -> T
     return ToolOutput("\n".join(lines), is_error=result.is_error or bool(problem), media=media)
 
 
-def reading_of(result: ReadResourceResult) -> ToolOutput:
+def convert_resource(result: ReadResourceResult) -> ToolOutput:
     """Return the content of a resource."""
     parts = [_contents(one, with_head=len(result.contents) > 1) for one in result.contents]
     media = tuple(one for one in parts if isinstance(one, Media))
     return ToolOutput("\n".join(one for one in parts if isinstance(one, str)), media=media)
 
 
-def prompt_parts(result: GetPromptResult) -> tuple[Text | Media, ...]:
+def convert_prompt(result: GetPromptResult) -> tuple[Text | Media, ...]:
     """Return the messages of a prompt in order; those that are not the user's are marked."""
     parts: list[Text | Media] = []
     for message in result.messages:
@@ -79,7 +79,7 @@ def prompt_parts(result: GetPromptResult) -> tuple[Text | Media, ...]:
     return tuple(parts)
 
 
-def is_said(structured: Any, lines: Sequence[str]) -> bool:
+def contains_content(structured: Any, lines: Sequence[str]) -> bool:
     """True if the lines already contain the structured content.
 
     Many servers wrap a value that is not an object as `{"result": …}`, and send a list as one text per item.

@@ -10,7 +10,7 @@ MAX_SCHEMA_BYTES = 64 * 1024
 MAX_SCHEMA_DEPTH = 64
 
 
-def problem_of(schema: Any) -> str:
+def find_schema_problem(schema: Any) -> str:
     """Return why a schema cannot be the parameters of a tool; empty if it can."""
     if not isinstance(schema, dict):
         return "its schema is no object"

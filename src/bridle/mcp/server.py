@@ -33,10 +33,10 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Clock, Sandbox, ToolContext, ToolOutput
 from bridle.core.server_views import ServerState, ServerView
-from bridle.mcp.listing import Listing
-from bridle.mcp.patience import Patience
+from bridle.mcp.call_timeout import CallTimeout
+from bridle.mcp.offers import Offers
+from bridle.mcp.server_log import ServerLog, clean_line
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.words import Words, clean_line
 
 if TYPE_CHECKING:
     from bridle.mcp.client import Connection, Transport
@@ -64,7 +64,7 @@ class Timing(Struct, frozen=True):
     """The minimum time between two refreshes of a server that keeps changing."""
 
 
-class Surroundings(Struct, frozen=True):
+class ServerContext(Struct, frozen=True):
     """What all servers share."""
 
     sandbox: Sandbox
@@ -76,12 +76,12 @@ class Surroundings(Struct, frozen=True):
 class Server:
     """A server and the task that owns it."""
 
-    def __init__(self, settings: ServerSettings, folder: str, room: SessionId, world: Surroundings) -> None:
+    def __init__(self, settings: ServerSettings, folder: str, room: SessionId, world: ServerContext) -> None:
         """Set how it is reached, the folder it works for, and the sandbox session it runs in."""
         self.settings = settings
         self.folder = folder
-        self.words = Words(settings)
-        self.listing = Listing()
+        self.words = ServerLog(settings)
+        self.listing = Offers()
         self.state: ServerState = "idle"
         self.detail = ""
         self._world = world
@@ -137,7 +137,7 @@ class Server:
         """This server, or the one that has replaced it."""
         return self.successor.current if self._is_closed and self.successor is not None else self
 
-    def ask_for(self) -> None:
+    def request(self) -> None:
         """Request the server: start it, or try again if it has rested long enough."""
         if self._is_closed:
             return
@@ -153,13 +153,13 @@ class Server:
         return self._now_s - self._failed_s >= self._world.timing.rest_s
 
     @property
-    def is_coming(self) -> bool:
+    def is_starting(self) -> bool:
         """True while it starts, or has failed after it was ready and is soon restarted."""
         return self.state == "starting" or (self.state == "waiting" and self._ready_s < math.inf)
 
     async def settled(self) -> None:
         """Wait until it has started or failed to."""
-        while self.is_coming:
+        while self.is_starting:
             await self._moved.wait()
 
     async def aclose(self) -> None:
@@ -203,14 +203,14 @@ class Server:
 
     async def _do(
         self,
-        deed: Callable[["Connection", Patience], Coroutine[Any, Any, T]],
+        deed: Callable[["Connection", CallTimeout], Coroutine[Any, Any, T]],
         what: str,
         context: ToolContext | None = None,
     ) -> T:
         """Run a request in a separate task, which can be abandoned if it does not end in time."""
         with self._in_flight():
             connection = await self._connected()
-            patience = Patience(self.settings.timeout_s, context.emit if context is not None else _ignore)
+            patience = CallTimeout(self.settings.timeout_s, context.emit if context is not None else _ignore)
             with self._calling(patience.lend(context)) if context is not None else nullcontext():
                 task = asyncio.create_task(deed(connection, patience))
                 self._calls.add(task)
@@ -246,7 +246,7 @@ class Server:
         """Return the connection; waits for a restart, raises ToolError."""
         if (connection := self._live_connection()) is not None:
             return connection
-        self.ask_for()
+        self.request()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.start_timeout_s):
                 while self.state in ("starting", "waiting", "ready"):
@@ -293,7 +293,7 @@ class Server:
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.settings.start_timeout_s):
-                    connection = await stack.enter_async_context(await self._connection_to_be())
+                    connection = await stack.enter_async_context(await self._create_connection())
                     self.listing = await connection.listing()
                 stack.callback(self._disconnect)
                 self._connection = connection
@@ -310,7 +310,7 @@ class Server:
     def _disconnect(self) -> None:
         self._connection = None
 
-    async def _connection_to_be(self) -> "Connection":
+    async def _create_connection(self) -> "Connection":
         """Create the connection to enter; loads the SDK in a thread, because that takes long."""
         client = await asyncio.to_thread(importlib.import_module, "bridle.mcp.client")
         world, settings = self._world, self.settings

@@ -16,16 +16,16 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError, ToolError, UsageError
 from bridle.core.ids import SessionId
+from bridle.core.mcp_servers import ToolOffer
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Clock, Sandbox, Tool
 from bridle.core.server_views import PromptView, ServerView
-from bridle.core.servers import ToolOffer
-from bridle.mcp.gate import Gate
+from bridle.mcp.gate import CheckedSandbox
 from bridle.mcp.names import full_name
-from bridle.mcp.prompts import arguments_of, called_prompt, find_prompt, prompt_views
-from bridle.mcp.server import Server, Surroundings, Timing
+from bridle.mcp.prompts import find_prompt, parse_arguments, parse_prompt_call, prompt_views
+from bridle.mcp.server import Server, ServerContext, Timing
 from bridle.mcp.settings import FolderServers, ServerSettings
-from bridle.mcp.tools import McpTool, resource_tools, wanted_tools
+from bridle.mcp.tools import McpTool, resource_tools, select_tools
 
 MAX_INSTRUCTIONS_CHARS = 4000
 
@@ -42,7 +42,7 @@ class _Key(Struct, frozen=True):
     session: str = ""
 
 
-class _Kept:
+class _Instance:
     """An instance, the folders that use it, and the tools made from its offers."""
 
     def __init__(self, server: Server, room: SessionId) -> None:
@@ -79,14 +79,14 @@ class McpServers:
         self._sandbox = sandbox
         self._wait_s = wait_s
         self._idle_s = idle_s
-        self._world = Surroundings(sandbox, home, clock, timing or Timing())
-        self._kept: dict[_Key, _Kept] = {}
+        self._world = ServerContext(sandbox, home, clock, timing or Timing())
+        self._kept: dict[_Key, _Instance] = {}
         self._loading = asyncio.Lock()
         """The loader may cache what it has read, so only one call at a time."""
         self._folders: dict[SessionId, set[str]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._told: dict[SessionId, dict[str, str]] = {}
-        self._leaving: dict[_Kept, asyncio.Task[None]] = {}
+        self._leaving: dict[_Instance, asyncio.Task[None]] = {}
         self._numbers = count(1)
         self._is_closed = False
 
@@ -97,7 +97,7 @@ class McpServers:
         found = await self._found(cwd)
         kept = self._use(session, cwd, found)
         for one in kept:
-            one.server.ask_for()
+            one.server.request()
         await self._settled([one.server for one in kept], self._wait_s)
         ready = [one for one in kept if one.server.state == "ready"]
         tools, clashes = _merged(ready)
@@ -110,14 +110,14 @@ class McpServers:
 
     async def expand(self, session: SessionId, cwd: str, text: str) -> tuple[Text | Media, ...] | None:
         """Return the content of a prompt such as `/mcp__server__name argument`; None if it is not one."""
-        called = called_prompt(text)
+        called = parse_prompt_call(text)
         if called is None:
             return None
         name, rest = called
         servers = await self._ready_for(session, cwd, name)
         server, prompt = find_prompt(servers, name)
         try:
-            return await server.prompt(prompt.name, arguments_of(prompt, name, rest))
+            return await server.prompt(prompt.name, parse_arguments(prompt, name, rest))
         except ToolError as error:
             raise UsageError(error.message, hint=error.hint) from error
 
@@ -143,7 +143,7 @@ class McpServers:
         servers = [one.server for one in self._use(session, cwd, await self._found(cwd))]
         wanted = [one for one in servers if name.startswith(full_name(one.settings.name, ""))] or servers
         for one in wanted:
-            one.ask_for()
+            one.request()
         await self._settled(wanted, max((one.settings.start_timeout_s for one in wanted), default=0))
         if len(wanted) == 1 and wanted[0].state != "ready":
             server = wanted[0]
@@ -170,7 +170,7 @@ class McpServers:
         kept = [self._instance_in(cwd, settings) for settings in found.servers]
         return prompt_views(one.server for one in kept if one is not None and one.server.state == "ready")
 
-    def _instance_in(self, cwd: str, settings: ServerSettings) -> _Kept | None:
+    def _instance_in(self, cwd: str, settings: ServerSettings) -> _Instance | None:
         wanted = (settings.name, _encoded(settings))
         fits = (one for key, one in self._kept.items() if (key.name, key.settings) == wanted)
         return next((one for one in fits if settings.scope == "user" or cwd in one.folders), None)
@@ -181,7 +181,7 @@ class McpServers:
         async with self._loading:
             return await asyncio.to_thread(self._load, cwd)
 
-    def _use(self, session: SessionId, cwd: str, found: FolderServers) -> list[_Kept]:
+    def _use(self, session: SessionId, cwd: str, found: FolderServers) -> list[_Instance]:
         """Return the instances for a session in a folder, creating missing ones; release outdated ones."""
         if self._is_closed:
             return []
@@ -196,13 +196,13 @@ class McpServers:
                 self._drop(key, cwd, heir)
         return list(now.values())
 
-    def _take(self, key: _Key, settings: ServerSettings, cwd: str) -> _Kept:
+    def _take(self, key: _Key, settings: ServerSettings, cwd: str) -> _Instance:
         kept = self._kept.get(key)
         if kept is None:
             room = SessionId(f"mcp-{next(self._numbers)}") if settings.confined else _ROOM
             folder = cwd if settings.scope != "user" else settings.env.get("HOME", "/")
-            world = replace(self._world, sandbox=Gate(self._sandbox, lambda: self._is_wanted(key)))
-            kept = self._kept[key] = _Kept(Server(settings, folder, room, world), room)
+            world = replace(self._world, sandbox=CheckedSandbox(self._sandbox, lambda: self._is_wanted(key)))
+            kept = self._kept[key] = _Instance(Server(settings, folder, room, world), room)
         kept.folders.add(cwd)
         return kept
 
@@ -227,12 +227,12 @@ class McpServers:
             kept.server.successor = heir
             self._leaving[kept] = asyncio.create_task(self._leave(kept))
 
-    async def _leave(self, kept: _Kept) -> None:
+    async def _leave(self, kept: _Instance) -> None:
         await kept.server.at_rest.wait()
         await self._end(kept)
         del self._leaving[kept]
 
-    async def _end(self, kept: _Kept) -> None:
+    async def _end(self, kept: _Instance) -> None:
         await kept.server.aclose()
         if kept.room != _ROOM:
             await self._sandbox.end_session(kept.room)
@@ -270,7 +270,7 @@ class McpServers:
 
     async def _settled(self, servers: Sequence[Server], wait_s: float) -> None:
         """Wait until none of these is about to become ready, at most `wait_s`."""
-        starting = [asyncio.create_task(one.settled()) for one in servers if one.is_coming]
+        starting = [asyncio.create_task(one.settled()) for one in servers if one.is_starting]
         if not starting:
             return
         try:
@@ -304,7 +304,7 @@ def _make_tools(server: Server) -> tuple[tuple[McpTool, ...], tuple[str, ...]]:
     made: dict[str, McpTool] = {}
     first: dict[str, str] = {}
     notes = [f"MCP server {server.settings.name}: {note}" for note in server.listing.notes]
-    for offered in wanted_tools(server):
+    for offered in select_tools(server):
         tool = McpTool(server, offered)
         name = tool.spec.name
         if name in made:
@@ -318,7 +318,7 @@ def _make_tools(server: Server) -> tuple[tuple[McpTool, ...], tuple[str, ...]]:
     return tuple(made.values()), tuple(notes)
 
 
-def _merged(ready: Sequence[_Kept]) -> tuple[list[Tool], dict[str, str]]:
+def _merged(ready: Sequence[_Instance]) -> tuple[list[Tool], dict[str, str]]:
     """Return the tools of all servers, and notes on those that are left out."""
     tools: dict[str, McpTool] = {}
     notes: dict[str, str] = {}

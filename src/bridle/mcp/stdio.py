@@ -6,7 +6,7 @@ SDK ──▶ Writes ──▶ [pipe] ──▶ fd 0  server  fd 1 ──▶ [pi
 ```
 
 Nothing here waits for a server that does not read: messages for it are buffered, up to a limit. Its output is
-read only as fast as the SDK processes it. Printed lines that are not messages are kept in `Words`.
+read only as fast as the SDK processes it. Printed lines that are not messages are kept in `ServerLog`.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from mcp_types import jsonrpc_message_adapter
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, Sandbox
+from bridle.mcp.message_repair import Unreadable
+from bridle.mcp.server_log import MAX_LINES, ServerLog
 from bridle.mcp.settings import ServerSettings
-from bridle.mcp.sieve import Unreadable
-from bridle.mcp.words import MAX_LINES, Words
-from bridle.system.lines import Lines
+from bridle.system.line_buffer import LineBuffer
 from bridle.system.pipes import Pipes
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -46,11 +46,11 @@ _STATUS_S = 1.0
 _EXIT_SIGNAL = 128
 
 
-class Stdio(AbstractAsyncContextManager[Any]):
+class StdioTransport(AbstractAsyncContextManager[Any]):
     """A transport for `mcp.Client`; the program lives as long as it is entered."""
 
     def __init__(
-        self, settings: ServerSettings, folder: str, sandbox: Sandbox, room: SessionId, words: Words
+        self, settings: ServerSettings, folder: str, sandbox: Sandbox, room: SessionId, words: ServerLog
     ) -> None:
         self._settings = settings
         self._folder = folder
@@ -58,14 +58,14 @@ class Stdio(AbstractAsyncContextManager[Any]):
         self._room = room
         self._words = words
         self._process: Process | None = None
-        self._talk: _Talk | None = None
+        self._talk: _ServerPipes | None = None
 
     @property
     def pid(self) -> int:
         """The program's process ID; 0 if there is none."""
         return self._process.pid if self._process is not None else 0
 
-    async def __aenter__(self) -> tuple["Reads", "Writes"]:
+    async def __aenter__(self) -> tuple["MessageReader", "MessageWriter"]:
         """Start the program; raises ToolError if that fails."""
         try:
             pipes = Pipes()
@@ -93,7 +93,7 @@ class Stdio(AbstractAsyncContextManager[Any]):
             pipes.close()
             raise
         pipes.close_theirs()
-        self._talk = _Talk(pipes, self._words)
+        self._talk = _ServerPipes(pipes, self._words)
         return self._talk.reads, self._talk.writes
 
     async def __aexit__(
@@ -142,10 +142,10 @@ class Stdio(AbstractAsyncContextManager[Any]):
             talk.close()
 
 
-class Reads:
+class MessageReader:
     """The server's messages, for the SDK."""
 
-    def __init__(self, words: Words, resume: Callable[[], None]) -> None:
+    def __init__(self, words: ServerLog, resume: Callable[[], None]) -> None:
         self._words = words
         self._resume = resume
         self._lines: deque[bytes | None] = deque()
@@ -227,7 +227,7 @@ class Reads:
         await self.aclose()
 
 
-class Writes:
+class MessageWriter:
     """Sends the SDK's messages."""
 
     def __init__(self, write: Callable[[bytes], bool]) -> None:
@@ -249,22 +249,22 @@ class Writes:
         await self.aclose()
 
 
-class _Talk:
+class _ServerPipes:
     """Our ends of the pipes, on the event loop."""
 
-    def __init__(self, pipes: Pipes, words: Words) -> None:
+    def __init__(self, pipes: Pipes, words: ServerLog) -> None:
         self._to_server, self._from_server, self._printed = pipes.ours
         self._words = words
-        self._lines = Lines(MAX_MESSAGE_BYTES)
-        self._error_lines = Lines(MAX_PRINTED_BYTES)
+        self._lines = LineBuffer(MAX_MESSAGE_BYTES)
+        self._error_lines = LineBuffer(MAX_PRINTED_BYTES)
         self._unsent = bytearray()
         self._has_input = True
         self._is_open = True
         self._listens = True
         self.why_ended = ""
         """Why we gave up on the server; empty if we did not."""
-        self.reads = Reads(words, self._listen)
-        self.writes = Writes(self._write)
+        self.reads = MessageReader(words, self._listen)
+        self.writes = MessageWriter(self._write)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._from_server, self._read_messages)
         self._loop.add_reader(self._printed, self.read_printed)

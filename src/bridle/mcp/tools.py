@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.mcp.listing import OfferedResource, OfferedTool
+from bridle.mcp.call_timeout import MAX_EXTENSIONS
 from bridle.mcp.names import full_name
-from bridle.mcp.patience import CAP
+from bridle.mcp.offers import OfferedResource, OfferedTool
 from bridle.mcp.server import Server
 from bridle.mcp.settings import ServerSettings
 
@@ -49,7 +49,7 @@ class McpTool:
     def longest_s(self) -> float:
         """Return the longest time for a call that reports progress, including the start of its server."""
         settings = self._server.settings
-        return settings.start_timeout_s + CAP * settings.timeout_s
+        return settings.start_timeout_s + MAX_EXTENSIONS * settings.timeout_s
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return "execute" access, because its effects are unknown, or "read" if the settings say so."""
@@ -65,7 +65,7 @@ class McpTool:
         return await self._server.current.call(self._tool.name, args, context)
 
 
-def wanted_tools(server: Server) -> list[OfferedTool]:
+def select_tools(server: Server) -> list[OfferedTool]:
     """Return the tools of a server that the user's settings include."""
     settings = server.settings
     return [tool for tool in server.listing.tools if _is_wanted(tool.name, settings)]

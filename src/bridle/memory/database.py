@@ -114,7 +114,7 @@ class Database:
             with suppress(apsw.Error):  # another process reads it; a later checkpoint succeeds
                 self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def let_pages_go(self) -> None:
+    def free_cache(self) -> None:
         """Free the page cache; later work reads the pages again."""
         if self._connection is not None:
             with suppress(apsw.Error):
@@ -125,7 +125,7 @@ class Database:
             try:
                 return self._patiently(work)
             except (apsw.CorruptError, apsw.NotADBError) as error:
-                self._put_aside(str(error))
+                self._set_aside(str(error))
                 return self._patiently(work)
         except apsw.FullError as error:
             raise StoreFull(f"{self.path}: no space is left for it", hint="free some space") from error
@@ -161,7 +161,7 @@ class Database:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o600))
         self._inode = self.path.stat().st_ino
         if why := self._fault():
-            self._put_aside(why)
+            self._set_aside(why)
             return self._open()
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -194,7 +194,7 @@ class Database:
         wal = self.path.with_name(f"{self.path.name}-wal")
         return wal.exists() and wal.stat().st_size > 0
 
-    def _put_aside(self, why: str) -> None:
+    def _set_aside(self, why: str) -> None:
         """Rename an unusable file and its WAL files; never delete it."""
         connection, self._connection = self._connection, None
         if connection is not None:

@@ -108,7 +108,7 @@ def match_of(words: Sequence[Word]) -> Match:
     return Match(" AND ".join(quoted), "words.rowid DESC", at_most)
 
 
-class Asker(Struct, frozen=True):
+class SearchScope(Struct, frozen=True):
     """The project to search, and the session whose messages after `recent` are skipped: it still has them."""
 
     project: int
@@ -116,7 +116,9 @@ class Asker(Struct, frozen=True):
     recent: int
 
 
-def best_by_words(connection: apsw.Connection, words: Sequence[Word], asker: Asker, count: int) -> list[int]:
+def best_by_words(
+    connection: apsw.Connection, words: Sequence[Word], asker: SearchScope, count: int
+) -> list[int]:
     """Return the passages that match the words best, best first.
 
     Reading a passage takes longer than ranking it. If most passages are in the project, all are ranked and
@@ -141,7 +143,7 @@ def _has_most(connection: apsw.Connection, project: int) -> bool:
     return bool(rows_of(connection, query, project, some)[0][0])
 
 
-def share_of(words: Sequence[Word], tokenize: Tokenize, text: str) -> float:
+def score_keywords(words: Sequence[Word], tokenize: Tokenize, text: str) -> float:
     """Return the share of the query that a passage contains, from 0 to 1."""
     whole = sum(word.weight for word in words)
     if not whole:

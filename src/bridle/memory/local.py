@@ -18,11 +18,11 @@ from msgspec import Struct
 
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
-from bridle.core.ports import Clock, Recalled, Store
+from bridle.core.ports import Clock, MemoryHit, Store
 from bridle.core.protocol import Record, Rewound
-from bridle.memory.embedding import Embedding
-from bridle.memory.hiding import hide_secrets
-from bridle.memory.shelf import ProjectStats, Question, Shelf
+from bridle.memory.active_embedder import ActiveEmbedder
+from bridle.memory.secret_filter import hide_secrets
+from bridle.memory.storage import MemoryStorage, ProjectStats, Query
 from bridle.memory.worker import Worker
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class MemoryStats(Struct, frozen=True):
     notices: tuple[str, ...]
 
 
-def _keep_quiet(phase: str, done: int, whole: int) -> None:
+def _ignore_progress(phase: str, done: int, whole: int) -> None:
     """Ignore progress."""
 
 
@@ -93,8 +93,10 @@ class LocalMemory:
         self._delay_s = delay_s
         self._idle_s = idle_s
         self._worker = Worker()
-        self._shelf = Shelf(folder, clock, lambda text: hide_secrets(mask(text)), exact_up_to=exact_up_to)
-        self._embedding = Embedding(open_embedder, self._shelf, self._worker, clock)
+        self._shelf = MemoryStorage(
+            folder, clock, lambda text: hide_secrets(mask(text)), exact_up_to=exact_up_to
+        )
+        self._embedding = ActiveEmbedder(open_embedder, self._shelf, self._worker, clock)
         self._roots: dict[str, str] = {}
         self._noted: dict[SessionId, str] = {}
         self._taking = asyncio.Lock()  # invariant: one task at a time indexes sessions
@@ -107,7 +109,7 @@ class LocalMemory:
 
     async def search(
         self, query: str, *, cwd: str, limit: int = 5, session: SessionId | None = None
-    ) -> list[Recalled]:
+    ) -> list[MemoryHit]:
         """Return this project's passages that match best, best first; raises BridleError.
 
         Leave out what `session`, which searches, has said since its run or its last compaction started.
@@ -123,8 +125,8 @@ class LocalMemory:
         if is_idle or self._noted:
             self._wake()  # for the rest
         project = await self._worker.run(self._shelf.project, root)
-        embedder, vector = await self._embedding.of_question(project.id, text)
-        question = Question(
+        embedder, vector = await self._embedding.embed_query(project.id, text)
+        question = Query(
             text=text,
             project=project.id,
             limit=min(limit, MAX_LIMIT),
@@ -184,13 +186,13 @@ class LocalMemory:
         root = None if cwd is None else await self._root(cwd)
         return [session for session, at in known.items() if root is None or at == root]
 
-    async def rebuild(self, on_progress: OnProgress = _keep_quiet) -> None:
+    async def rebuild(self, on_progress: OnProgress = _ignore_progress) -> None:
         """Drop everything and index it again; raises BridleError. An interrupted one continues by itself."""
         async with self._taking:
             await self._worker.run(self._shelf.reset)
         await self.catch_up(on_progress)
 
-    async def catch_up(self, on_progress: OnProgress = _keep_quiet) -> None:
+    async def catch_up(self, on_progress: OnProgress = _ignore_progress) -> None:
         """Index everything that is missing, with vectors and index files; raises BridleError."""
         async with self._taking:
             changed = await self._changed()
@@ -205,7 +207,7 @@ class LocalMemory:
             on_progress("vectors", done, whole)
 
         for project in await self._worker.run(self._shelf.pending_projects):
-            await self._embedding.make_missing(project, count)
+            await self._embedding.embed_missing(project, count)
         await self._build_indexes()
 
     async def stats(self) -> MemoryStats:
@@ -238,7 +240,7 @@ class LocalMemory:
         left = await self._worker.run(self._shelf.pending, project.id, FEW_PASSAGES)
         if len(left) < FEW_PASSAGES or not self._embedding.is_busy:  # otherwise slow, and already running
             with suppress(BridleError):  # already reported; keywords find passages without vectors
-                await self._embedding.make_missing(project.id)
+                await self._embedding.embed_missing(project.id)
         return bool(changed)
 
     async def _changed(self) -> dict[SessionId, str]:
@@ -322,7 +324,7 @@ class LocalMemory:
             async with self._taking:
                 await self._take_in(session, await self._root(cwd))
         for project in await self._worker.run(self._shelf.pending_projects):
-            await self._embedding.make_missing(project)
+            await self._embedding.embed_missing(project)
         await self._build_indexes()
         await self._worker.run(self._shelf.rest)
 

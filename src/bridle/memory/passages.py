@@ -58,7 +58,7 @@ class Passage(Struct, frozen=True):
     text: str
 
 
-class Taken(Struct, frozen=True):
+class SplitRecords(Struct, frozen=True):
     """The passages of some records of a session."""
 
     passages: tuple[Passage, ...]
@@ -68,11 +68,11 @@ class Taken(Struct, frozen=True):
     """The record that starts the newest run or compaction: the model still has what follows."""
 
 
-def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, recent: int = 0) -> Taken:
+def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, recent: int = 0) -> SplitRecords:
     """Split live records, in order; `turns` and `recent` are the values before the first one."""
     passages: list[Passage] = []
     for record in records:
-        role, text = _said(record.event)
+        role, text = _spoken_text(record.event)
         if text:
             text = _plain(clean(text[: 2 * MAX_TEXT_CHARS]))[: MAX_OUTPUT_CHARS if role == "tool" else None]
             passages += [
@@ -83,10 +83,10 @@ def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, rece
             turns += 1
         if isinstance(record.event, RunStarted | Compacted):
             recent = record.seq
-    return Taken(tuple(passages), turns, recent)
+    return SplitRecords(tuple(passages), turns, recent)
 
 
-def _said(event: Event) -> tuple[str, str]:
+def _spoken_text(event: Event) -> tuple[str, str]:
     """Return the role and text of an event; empty for events that are not part of the conversation."""
     match event:
         case MessageAdded() if event.source not in _UNSPOKEN and event.message.role in ("user", "assistant"):

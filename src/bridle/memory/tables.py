@@ -6,9 +6,9 @@ import apsw
 from msgspec import Struct, json
 
 from bridle.core.ids import SessionId
-from bridle.core.ports import Recalled
+from bridle.core.ports import MemoryHit
 from bridle.memory.database import rows_of
-from bridle.memory.passages import Taken
+from bridle.memory.passages import SplitRecords
 
 _PENDING = """
     SELECT passages.id, text FROM pending JOIN passages ON passages.id = pending.id
@@ -92,7 +92,9 @@ def put_cursor(connection: apsw.Connection, session: SessionId, cursor: Cursor) 
     connection.execute(_PUT_SESSION, (session, *values))
 
 
-def add_passages(connection: apsw.Connection, session: SessionId, cursor: Cursor, taken: Taken) -> None:
+def add_passages(
+    connection: apsw.Connection, session: SessionId, cursor: Cursor, taken: SplitRecords
+) -> None:
     """Add the passages that are not forgotten."""
     connection.executemany(
         _PASSAGE,
@@ -161,7 +163,7 @@ def put_calibration(connection: apsw.Connection, embedder: str, value: Calibrati
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"calibration {embedder}", text))
 
 
-def recall(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, Recalled]:
+def recall(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, MemoryHit]:
     """Return passages by id, not yet scored."""
     wanted = json.encode(list(ids)).decode()
     rows = connection.execute(
@@ -169,4 +171,4 @@ def recall(connection: apsw.Connection, ids: Iterable[int]) -> dict[int, Recalle
         " WHERE id IN (SELECT value FROM json_each(?))",
         (wanted,),
     )
-    return {row[0]: Recalled(row[1], 0.0, SessionId(row[2]), row[3], row[4], row[5], row[6]) for row in rows}
+    return {row[0]: MemoryHit(row[1], 0.0, SessionId(row[2]), row[3], row[4], row[5], row[6]) for row in rows}

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bridle.core.errors import BridleError, ToolError
-from bridle.core.ports import Memory, Recalled, ToolContext, ToolOutput
+from bridle.core.ports import Memory, MemoryHit, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.memory.passages import SEARCH_TOOL
 from bridle.system.dates import calendar_s
@@ -41,7 +41,7 @@ class Found(Struct, frozen=True):
     when: str
 
     @classmethod
-    def of(cls, passage: Recalled) -> "Found":
+    def of(cls, passage: MemoryHit) -> "Found":
         """Convert a passage, with its time as a date."""
         when = datetime.fromtimestamp(calendar_s(passage.at), UTC).isoformat(timespec="seconds")
         return cls(passage.text, passage.score, passage.session, passage.turn, passage.seq, when)

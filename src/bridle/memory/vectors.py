@@ -18,7 +18,16 @@ from msgspec import json
 from numpy.typing import NDArray
 
 from bridle.memory.database import rows_of
-from bridle.memory.snapshot import SAMPLE, Builder, Ids, IndexRow, Rows, Snapshot, checksum, top
+from bridle.memory.index_file import (
+    SAMPLE,
+    Ids,
+    IndexBuilder,
+    IndexFile,
+    IndexRow,
+    Rows,
+    checksum,
+    top_positions,
+)
 from bridle.memory.tables import Project, project_of
 
 MAX_HELD = 2  # projects
@@ -33,12 +42,12 @@ class Vectors:
     def __init__(self, folder: Path, exact_up_to: int) -> None:
         self._folder = folder
         self._exact_up_to = exact_up_to
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, _LoadedProject] = {}
 
     def nearest(self, connection: apsw.Connection, project: Project, vector: Rows, count: int) -> list[int]:
         """Return the passages with the nearest vectors, roughly best first."""
         held = self._hold(connection, project)
-        near = [int(held.ids[place]) for place in top(held.rows @ vector, count)]
+        near = [int(held.ids[place]) for place in top_positions(held.rows @ vector, count)]
         if held.snapshot is not None:
             near += held.snapshot.nearest(vector, count)
         return near
@@ -77,7 +86,7 @@ class Vectors:
         )
         return [project for project, count in rows if count > self._exact_up_to]
 
-    def begin(self, connection: apsw.Connection, number: int) -> "Build | None":
+    def begin(self, connection: apsw.Connection, number: int) -> "IndexBuild | None":
         """Start a new index file for a project; None if the project is gone."""
         project = project_of(connection, number)
         if project is None or not project.dims:
@@ -95,9 +104,9 @@ class Vectors:
         sample = 3 * rows[:half] + rows[half : 2 * half]
         sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), 1e-9)
         base = self._whole_base(connection, self._opened(connection, project))
-        return Build(project, Builder(project.dims, sample, base))
+        return IndexBuild(project, IndexBuilder(project.dims, sample, base))
 
-    def _whole_base(self, connection: apsw.Connection, held: "_Held") -> Snapshot | None:
+    def _whole_base(self, connection: apsw.Connection, held: "_LoadedProject") -> IndexFile | None:
         """Return the current index if none of its vectors was deleted: then it can be extended."""
         if held.snapshot is None:
             return None
@@ -109,7 +118,7 @@ class Vectors:
         )[0][0]
         return held.snapshot if covered == held.snapshot.row.count else None
 
-    def step(self, connection: apsw.Connection, build: "Build") -> bool:
+    def step(self, connection: apsw.Connection, build: "IndexBuild") -> bool:
         """Add some more vectors to an index; return False if it has all."""
         project = build.project
         rows = rows_of(connection, _AFTER, project.id, build.covered, BUILD_STEP)
@@ -118,7 +127,7 @@ class Vectors:
             build.covered = rows[-1][0]
         return len(rows) == BUILD_STEP
 
-    def save(self, build: "Build") -> IndexRow:
+    def save(self, build: "IndexBuild") -> IndexRow:
         """Write the file of a complete index."""
         name = f"index-{build.project.id}-{build.covered}-{build.project.version}.usearch"
         path = self._folder / name
@@ -126,7 +135,7 @@ class Vectors:
         size = path.stat().st_size
         return IndexRow(name, kind, build.covered, build.builder.count, expansion, size, checksum(path))
 
-    def register(self, connection: apsw.Connection, build: "Build", row: IndexRow) -> None:
+    def register(self, connection: apsw.Connection, build: "IndexBuild", row: IndexRow) -> None:
         """Put an index file to use, unless vectors were deleted or replaced meanwhile."""
         now = project_of(connection, build.project.id)
         if now is None or now.version != build.project.version:
@@ -147,19 +156,19 @@ class Vectors:
 
     # ------------------------------------------------------------------ what is held in memory
 
-    def _hold(self, connection: apsw.Connection, project: Project) -> "_Held":
+    def _hold(self, connection: apsw.Connection, project: Project) -> "_LoadedProject":
         """Return a project's vectors, after reading those that are in no index file into memory."""
         held = self._opened(connection, project)
-        held.read_on(connection)
+        held.read_new(connection)
         return held
 
-    def _opened(self, connection: apsw.Connection, project: Project) -> "_Held":
+    def _opened(self, connection: apsw.Connection, project: Project) -> "_LoadedProject":
         """Return what is held in memory for a project, with its index file."""
         row = connection.execute(_INDEX, (project.id,)).fetchone()
         index = IndexRow(*row) if row else None
         held = self._held.pop(project.id, None)
         if held is None or held.version != project.version or held.index != index:
-            held = _Held(project, index, self._snapshot(connection, project, index))
+            held = _LoadedProject(project, index, self._snapshot(connection, project, index))
         self._held[project.id] = held
         while len(self._held) > MAX_HELD:
             del self._held[next(iter(self._held))]
@@ -167,30 +176,30 @@ class Vectors:
 
     def _snapshot(
         self, connection: apsw.Connection, project: Project, index: IndexRow | None
-    ) -> Snapshot | None:
+    ) -> IndexFile | None:
         """Open an index file; one that is lost or damaged is dropped, and later rebuilt."""
         if index is None:
             return None
         try:
-            return Snapshot(self._folder / index.file, index, project.dims)
+            return IndexFile(self._folder / index.file, index, project.dims)
         except (OSError, ValueError, RuntimeError):
             connection.execute("DELETE FROM indexes WHERE project = ? AND file = ?", (project.id, index.file))
             return None
 
 
-class Build:
+class IndexBuild:
     """An index file that is being built."""
 
-    def __init__(self, project: Project, builder: Builder) -> None:
+    def __init__(self, project: Project, builder: IndexBuilder) -> None:
         self.project = project
         self.builder = builder
         self.covered = 0
 
 
-class _Held:
+class _LoadedProject:
     """The vectors of one project outside its index file."""
 
-    def __init__(self, project: Project, index: IndexRow | None, snapshot: Snapshot | None) -> None:
+    def __init__(self, project: Project, index: IndexRow | None, snapshot: IndexFile | None) -> None:
         self.project = project.id
         self.version = project.version
         self.index = index
@@ -198,7 +207,7 @@ class _Held:
         self.ids: Ids = np.zeros(0, np.int64)
         self.rows: Rows = np.zeros((0, project.dims), np.float32)
 
-    def read_on(self, connection: apsw.Connection) -> None:
+    def read_new(self, connection: apsw.Connection) -> None:
         """Read the vectors that were added since the last time."""
         covered = self.snapshot.row.covered if self.snapshot else 0
         last = int(self.ids[-1]) if len(self.ids) else covered

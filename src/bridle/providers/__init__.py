@@ -1,11 +1,11 @@
 """Model providers: one module per vendor API, and a scripted model for tests and demos.
 
-This package does not import the modules that open connections (`opening`, `http`, the vendor APIs,
+This package does not import the modules that open connections (`factory`, `http`, the vendor APIs,
 `scripted_server`).
 """
 
 from bridle.providers.catalog import ModelCatalog
-from bridle.providers.entries import ModelEntry, ModelFacts, ProviderEntry
+from bridle.providers.provider_settings import ModelEntry, ModelFacts, ProviderEntry
 from bridle.providers.script import (
     Call,
     ErrorFault,

@@ -23,24 +23,24 @@ from msgspec import Struct
 from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
-from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
-from bridle.providers.held import ANTHROPIC, held
+from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
-from bridle.providers.reply import ReplyBuilder, turn_of
-from bridle.providers.wire import (
+from bridle.providers.reply_builder import ReplyBuilder, reply_position
+from bridle.providers.supported_schema import ANTHROPIC, reduce_schema
+from bridle.providers.wire_format import (
     Turn,
-    ask,
+    add_api_version,
     count_at,
-    left_out,
-    params_of,
-    sealed,
-    text_of,
-    turns_of,
-    versioned,
+    decode_text,
+    merge_turns,
+    omitted_file_note,
+    request_params,
+    send_request,
+    string_at,
+    vendor_metadata,
     wire_args,
     wire_call_id,
     with_format,
-    word_at,
 )
 
 WIRE = "anthropic"
@@ -85,19 +85,21 @@ class AnthropicProvider:
         authorization = {"Authorization": f"Bearer {key}"} if key else {}
         given = {"anthropic-version": API_VERSION, **authorization, **(headers or {})}
         return cls(
-            Endpoint(who, f"{versioned(base_url, 'v1')}/messages", given),
+            Endpoint(who, f"{add_api_version(base_url, 'v1')}/messages", given),
             HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
             params=params,
         )
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
-        params = params_of(request, self._params, takes_temperature=False)
-        return ask(self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader)
+        params = request_params(request, self._params, takes_temperature=False)
+        return send_request(
+            self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
+        )
 
-    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return held(schema, ANTHROPIC).said_of(self._endpoint.who)
+        return reduce_schema(schema, ANTHROPIC).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -110,7 +112,7 @@ class AnthropicProvider:
 def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a request; `params` override every other field."""
     messages = [
-        {"role": turn.role, "content": _content(turn)} for turn in turns_of(request.messages, _can_send)
+        {"role": turn.role, "content": _content(turn)} for turn in merge_turns(request.messages, _can_send)
     ]
     body: dict[str, Any] = {
         "model": request.model,
@@ -126,7 +128,7 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
             for tool in request.tools
         ]
     _set_breakpoints(body, params)
-    schema = None if request.output_schema is None else held(request.output_schema, ANTHROPIC).schema
+    schema = None if request.output_schema is None else reduce_schema(request.output_schema, ANTHROPIC).schema
     if schema is not None:
         params = with_format(params, "output_config", {"type": "json_schema", "schema": schema})
     return body | params
@@ -189,10 +191,10 @@ def _block(part: Part) -> dict[str, Any]:
 
 
 def _thinking(part: Reasoning) -> dict[str, Any] | None:
-    kept = sealed(part, WIRE)
-    if redacted := word_at(kept, "redacted"):
+    kept = vendor_metadata(part, WIRE)
+    if redacted := string_at(kept, "redacted"):
         return {"type": "redacted_thinking", "data": redacted}
-    if signature := word_at(kept, "signature"):
+    if signature := string_at(kept, "signature"):
         return {"type": "thinking", "thinking": part.text, "signature": signature}
     return None
 
@@ -215,13 +217,13 @@ def _media(media: Media) -> dict[str, Any]:
     if media.mime == "application/pdf":
         source = {"type": "base64", "media_type": media.mime, "data": media.data}
         return {"type": "document", "source": source, **title}
-    if text := text_of(media):
+    if text := decode_text(media):
         return {
             "type": "document",
             "source": {"type": "text", "media_type": "text/plain", "data": text},
             **title,
         }
-    return {"type": "text", "text": left_out(media)}
+    return {"type": "text", "text": omitted_file_note(media)}
 
 
 # ---------------------------------------------------------------------------- reply
@@ -256,7 +258,7 @@ class _Reader:
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.is_done = False
         self._endpoint = endpoint
-        self._builder = ReplyBuilder(endpoint.who, turn_of(request))
+        self._builder = ReplyBuilder(endpoint.who, reply_position(request))
         self._calls: dict[int, int] = {}
         """Call number by content block index."""
         self._begun = 0
@@ -275,7 +277,7 @@ class _Reader:
             case "content_block_start":
                 return self._start(event.index or 0, event.content_block)
             case "message_start":
-                self._model = word_at(event.message, "model")
+                self._model = string_at(event.message, "model")
                 self._count(event.message.get("usage") if isinstance(event.message, dict) else None)
             case "message_delta":
                 if isinstance(event.delta, _Delta) and event.delta.stop_reason:
@@ -284,8 +286,8 @@ class _Reader:
             case "message_stop":
                 self.is_done = True
             case "error":
-                error = read_error({"error": event.error}) or VendorError()
-                raise broke_off(self._endpoint.who, error, secrets=self._endpoint.secrets)
+                error = parse_error({"error": event.error}) or VendorError()
+                raise stream_error(self._endpoint.who, error, secrets=self._endpoint.secrets)
             case _:
                 pass
         return []
@@ -293,33 +295,33 @@ class _Reader:
     def reply(self) -> ModelReply:
         """Return the whole reply; raises ProviderError if the stream ended early."""
         if not self._stop_reason and not self.is_done:
-            raise cut_off(self._endpoint.who)
+            raise truncation_error(self._endpoint.who)
         stop_reason = _STOP_REASONS.get(self._stop_reason, "end_turn")
         reply = self._builder.finish(stop_reason, _usage(self._usage), self._model)
         is_full = self._stop_reason == "model_context_window_exceeded"
         if is_full and not reply.message.calls and not reply.message.text.strip():
             full = VendorError("the context window is full", ("context_length_exceeded",))
-            raise broke_off(self._endpoint.who, full)
+            raise stream_error(self._endpoint.who, full)
         return reply
 
     def _start(self, index: int, block: Any) -> list[Delta]:
         self._builder.close()
         self._calls.pop(index, None)
-        match word_at(block, "type"):
+        match string_at(block, "type"):
             case "text":
-                return self._add(_Delta(text=word_at(block, "text")), index)
+                return self._add(_Delta(text=string_at(block, "text")), index)
             case "thinking":
-                return self._add(_Delta(thinking=word_at(block, "thinking")), index)
+                return self._add(_Delta(thinking=string_at(block, "thinking")), index)
             case "redacted_thinking":
-                self._builder.mark("reasoning", WIRE, redacted=word_at(block, "data"))
+                self._builder.mark("reasoning", WIRE, redacted=string_at(block, "data"))
                 self._builder.close()
             case "tool_use":
                 number = self._calls[index] = self._begun
                 self._begun += 1
                 # Anthropic starts a call without arguments; some compatible servers send all of them here.
                 args = msgspec.json.encode(block["input"]).decode() if block.get("input") else ""
-                name = word_at(block, "name")
-                return [self._builder.call(number, call_id=word_at(block, "id"), name=name, args=args)]
+                name = string_at(block, "name")
+                return [self._builder.call(number, call_id=string_at(block, "id"), name=name, args=args)]
             case _:
                 pass
         return []

@@ -25,21 +25,21 @@ from bridle.core.model import Model, Price
 from bridle.core.ports import Provider
 from bridle.providers.direct import DIRECT_TOOLS, DirectProvider, direct_model
 from bridle.providers.embedded import DEFAULT_WEIGHTS, find_weights
-from bridle.providers.entries import ModelEntry, ModelFacts, ProviderEntry, check_entry
-from bridle.providers.known import KnownModel, known_models
+from bridle.providers.model_data import KnownModel, known_models
+from bridle.providers.provider_settings import ModelEntry, ModelFacts, ProviderEntry, validate_entry
 from bridle.providers.script_files import find_script, scripts_in
 from bridle.providers.scripted import ScriptedProvider
-from bridle.providers.unlisted import UnlistedModel
+from bridle.providers.unlisted import UnlistedModelProvider
 from bridle.providers.vendors import vendor_at
 
 if TYPE_CHECKING:
+    from bridle.providers.factory import Tell
     from bridle.providers.llama.provider import LlamaProvider
-    from bridle.providers.opening import Tell
 
 DEFAULT_WINDOW_TOKENS = 128_000
 DEFAULT_LOCAL_WINDOW_TOKENS = 4_096
 DEFAULT_OUTPUT_TOKENS = 8_192
-MOST_OUTPUT_TOKENS = 32_000  # a default only: vendors count the tokens requested as if they were used
+MAX_OUTPUT_TOKENS = 32_000  # a default only: vendors count the tokens requested as if they were used
 OUTPUT_SHARE = 4  # at most a quarter of the window, so that the prompt still fits
 FREE = Price(0.0, 0.0)
 
@@ -94,7 +94,7 @@ class ModelCatalog:
             case "openai" | "openai-responses" | "anthropic" | "gemini":
                 provider, facts = self._remote(name, entry), self.facts(ref)
                 if facts.known is None and vendor_at(entry.base_url):
-                    provider = UnlistedModel(provider, _offer(name, facts.near))
+                    provider = UnlistedModelProvider(provider, _suggest_models(name, facts.near))
                 return provider, facts.model
             case "llama" | "embedded":
                 server = await self._server(ref, name, entry, model)
@@ -127,11 +127,11 @@ class ModelCatalog:
 
     async def answering(self) -> dict[str, list[str]]:
         """Return the model names of each running model server on this machine, by provider."""
-        from bridle.providers.probe import is_loopback, served_models  # noqa: PLC0415 - aiohttp, as below
+        from bridle.providers.local_servers import is_loopback, list_models  # noqa: PLC0415 - aiohttp, as below
 
         async with asyncio.TaskGroup() as group:
             asked = {
-                name: group.create_task(served_models(entry.base_url))
+                name: group.create_task(list_models(entry.base_url))
                 for name, entry in self.providers.items()
                 if entry.kind in ("openai", "llama") and not entry.is_ours and is_loopback(entry.base_url)
             }
@@ -194,9 +194,9 @@ class ModelCatalog:
             return direct_model(name, model)
         said = self._said(ref)
         window = said.window_tokens or entry.window_tokens or (known and known.window)
-        window = window or self._usual_window(entry, model)
+        window = window or self._default_window(entry, model)
         longest = (known.output if known else None) or DEFAULT_OUTPUT_TOKENS
-        usual = max(1, min(longest, MOST_OUTPUT_TOKENS, window // OUTPUT_SHARE))
+        usual = max(1, min(longest, MAX_OUTPUT_TOKENS, window // OUTPUT_SHARE))
         price = known.price_on(self._today()) if known else FREE if entry.is_ours else None
         return Model(
             provider=name,
@@ -207,7 +207,7 @@ class ModelCatalog:
             images=bool(known and known.images),
         )
 
-    def _usual_window(self, entry: ProviderEntry, model: str) -> int:
+    def _default_window(self, entry: ProviderEntry, model: str) -> int:
         match entry.kind:
             case "embedded":
                 file = find_weights(model, self._weights_dir(entry))
@@ -232,15 +232,15 @@ class ModelCatalog:
     def _remote(self, name: str, entry: ProviderEntry) -> Provider:
         if name not in self._open:
             key = self._needed_key(name, entry)
-            check_entry(name, entry, key)
-            from bridle.providers.opening import open_remote  # noqa: PLC0415 - aiohttp costs 0.1 s to import
+            validate_entry(name, entry, key)
+            from bridle.providers.factory import open_remote  # noqa: PLC0415 - aiohttp costs 0.1 s to import
 
             self._open[name] = open_remote(name, entry, key)
         return self._open[name]
 
     async def _server(self, ref: str, name: str, entry: ProviderEntry, model: str) -> "LlamaProvider":
         """Return the provider of a local server: one per embedded model, otherwise one per entry."""
-        from bridle.providers.opening import open_embedded, open_llama  # noqa: PLC0415 - as above
+        from bridle.providers.factory import open_embedded, open_llama  # noqa: PLC0415 - as above
 
         async with self._opening:
             if entry.kind == "embedded":
@@ -251,7 +251,7 @@ class ModelCatalog:
             if name not in self._local:
                 key = self._needed_key(name, entry)
                 if not entry.is_ours:
-                    check_entry(name, entry, key)
+                    validate_entry(name, entry, key)
                 self._local[name] = open_llama(name, entry, key)
             return self._local[name]
 
@@ -291,7 +291,7 @@ class ModelCatalog:
         return key
 
 
-def _offer(provider: str, near: Sequence[str]) -> str:
+def _suggest_models(provider: str, near: Sequence[str]) -> str:
     names = " or ".join(f"{provider}/{name}" for name in near)
     return f"did you mean {names}?" if names else f"bridle models list {provider}/"
 

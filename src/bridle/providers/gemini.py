@@ -24,22 +24,22 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
-from bridle.providers.failure import VendorError, broke_off, cut_off, malformed, read_error
-from bridle.providers.held import GEMINI, held
+from bridle.providers.errors import VendorError, malformed_error, parse_error, stream_error, truncation_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
-from bridle.providers.reply import ReplyBuilder, turn_of
-from bridle.providers.wire import (
+from bridle.providers.reply_builder import ReplyBuilder, reply_position
+from bridle.providers.supported_schema import GEMINI, reduce_schema
+from bridle.providers.wire_format import (
+    add_api_version,
     count_at,
-    first_taken,
-    left_out,
-    params_of,
-    sealed,
-    turns_of,
-    versioned,
+    first_accepted,
+    merge_turns,
+    omitted_file_note,
+    request_params,
+    string_at,
+    vendor_metadata,
     wire_args,
     wire_call_id,
     with_and_without_schema,
-    word_at,
 )
 
 WIRE = "gemini"
@@ -88,7 +88,7 @@ class GeminiProvider:
         """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
         authorization = {"x-goog-api-key": key} if key else {}  # never in the URL, which servers log
         return cls(
-            Endpoint(who, versioned(base_url, "v1"), {**authorization, **(headers or {})}),
+            Endpoint(who, add_api_version(base_url, "v1"), {**authorization, **(headers or {})}),
             HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
             params=params,
         )
@@ -99,13 +99,13 @@ class GeminiProvider:
         A long reply may take several requests, each continuing where the last one stopped.
         """
         takes_temperature = bool(_UNCHECKED_MODEL.match(request.model))  # newer models must stay at 1
-        params = params_of(request, self._params, takes_temperature=takes_temperature)
+        params = request_params(request, self._params, takes_temperature=takes_temperature)
         bodies = [wire_body(asked, params) for asked in with_and_without_schema(request)]
-        return first_taken([self._exchange(request, body) for body in bodies])
+        return first_accepted([self._exchange(request, body) for body in bodies])
 
-    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return held(schema, GEMINI).said_of(self._endpoint.who)
+        return reduce_schema(schema, GEMINI).said_of(self._endpoint.who)
 
     async def _exchange(
         self, request: ModelRequest, body: dict[str, Any]
@@ -150,7 +150,7 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
             for tool in request.tools
         ]
         body["tools"] = [{"functionDeclarations": declarations}]
-    if request.output_schema is not None and (schema := held(request.output_schema, GEMINI).schema):
+    if request.output_schema is not None and (schema := reduce_schema(request.output_schema, GEMINI).schema):
         generation |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     for name, value in params.items():
         key = re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name)
@@ -164,7 +164,7 @@ def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _contents(request: ModelRequest) -> list[dict[str, Any]]:
-    turns = turns_of(request.messages, _can_send)
+    turns = merge_turns(request.messages, _can_send)
     names = {call.id: call.name for turn in turns for call in turn.calls}
     contents: list[dict[str, Any]] = []
     for turn in turns:
@@ -182,7 +182,7 @@ def _can_send(part: Part) -> bool:
         case Text():
             return bool(part.text or _signature(part))
         case Reasoning():
-            return bool(sealed(part, WIRE))
+            return bool(vendor_metadata(part, WIRE))
         case ToolCall():
             return True
         case Media() | ToolResult():
@@ -205,7 +205,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _signature(part: Text | Reasoning | ToolCall) -> dict[str, str]:
-    signature = word_at(sealed(part, WIRE), "thoughtSignature")
+    signature = string_at(vendor_metadata(part, WIRE), "thoughtSignature")
     return {"thoughtSignature": signature} if signature else {}
 
 
@@ -220,7 +220,7 @@ def _result(result: ToolResult, names: dict[Any, str]) -> dict[str, Any]:
     }
     taken = [media for media in result.media if media.mime.startswith(_TAKEN)]
     if len(taken) < len(result.media):
-        others = [left_out(media) for media in result.media if media not in taken]
+        others = [omitted_file_note(media) for media in result.media if media not in taken]
         response["response"]["left_out"] = "\n".join(others)
     if taken:
         response["parts"] = [_media(media) for media in taken]
@@ -271,7 +271,7 @@ class _Reader:
         self.token = ""
         """The token that continues an incomplete reply."""
         self._endpoint = endpoint
-        self._builder = ReplyBuilder(endpoint.who, turn_of(request))
+        self._builder = ReplyBuilder(endpoint.who, reply_position(request))
         self._begun = 0
         self._finish_reason = ""
         self._finish_message = ""
@@ -284,8 +284,8 @@ class _Reader:
         """Read one event and return its deltas; raises ProviderError."""
         chunk = decode_event(_chunks, self._endpoint.who, data)
         if chunk.error:
-            raise self._failure(read_error({"error": chunk.error}) or VendorError())
-        if blocked := word_at(chunk.prompt_feedback, "blockReason"):
+            raise self._failure(parse_error({"error": chunk.error}) or VendorError())
+        if blocked := string_at(chunk.prompt_feedback, "blockReason"):
             raise self._failure(VendorError(f"the prompt was blocked: {blocked}", ("content_filter",)))
         self._model = self._model or chunk.model_version or ""
         if isinstance(chunk.usage_metadata, dict):
@@ -307,10 +307,10 @@ class _Reader:
     def reply(self) -> ModelReply:
         """Return the whole reply; raises ProviderError if the stream ended early."""
         if not self._finish_reason:
-            raise cut_off(self._endpoint.who)
+            raise truncation_error(self._endpoint.who)
         if self._finish_reason in _MALFORMED:
             said = self._finish_message or "the model wrote a call that is none"
-            raise malformed(self._endpoint.who, f"{self._finish_reason}: {said}")
+            raise malformed_error(self._endpoint.who, f"{self._finish_reason}: {said}")
         stop_reason = _STOP_REASONS.get(self._finish_reason, "end_turn")
         return self._builder.finish(stop_reason, self._spent, self._model)
 
@@ -344,16 +344,16 @@ class _Reader:
         self._begun += 1
         delta = self._builder.call(
             number,
-            call_id=word_at(call, "id"),
-            name=word_at(call, "name"),
+            call_id=string_at(call, "id"),
+            name=string_at(call, "name"),
             args="" if args is None else msgspec.json.encode(args).decode(),
         )
         if signature:
-            self._builder.mark_call(number, WIRE, thoughtSignature=signature)
+            self._builder.add_call_metadata(number, WIRE, thoughtSignature=signature)
         return delta
 
     def _failure(self, error: VendorError) -> ProviderError:
-        return broke_off(self._endpoint.who, error, secrets=self._endpoint.secrets)
+        return stream_error(self._endpoint.who, error, secrets=self._endpoint.secrets)
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

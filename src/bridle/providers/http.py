@@ -26,7 +26,7 @@ from msgspec import Struct
 from bridle import __version__
 from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.malformed import MALFORMED
-from bridle.providers.failure import malformed, refused, timed_out
+from bridle.providers.errors import malformed_error, response_error, timeout_error
 from bridle.providers.sse import ServerEvent, SseError, SseParser
 
 CONNECT_TIMEOUT_S = 15.0
@@ -94,7 +94,7 @@ class HttpClient:
             async with await self._send(endpoint, body) as response:
                 kind = response.content_type if "content-type" in response.headers else ""
                 if response.status != 200 or kind in _NO_STREAM:
-                    raise await _refusal(endpoint, response)
+                    raise await _read_error_response(endpoint, response)
                 try:
                     yield EventStream(response.content)
                 except BaseException:
@@ -102,11 +102,11 @@ class HttpClient:
                     raise
                 await _drain(response)
         except SseError as error:
-            raise malformed(endpoint.who, str(error)) from error
+            raise malformed_error(endpoint.who, str(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             # The text of a response error quotes the response, which may contain our key.
             cause = None if isinstance(error, aiohttp.ClientResponseError) else error
-            raise failure_of(endpoint.who, error, self._timeouts) from cause
+            raise network_error(endpoint.who, error, self._timeouts) from cause
 
     async def _send(self, endpoint: Endpoint, body: bytes) -> aiohttp.ClientResponse:
         """Send the request and return the response once its head arrived.
@@ -116,7 +116,7 @@ class HttpClient:
         and a new one is never stale.
         """
         while True:
-            sending = _Sending()
+            sending = _SendAttempt()
             _current.set(sending)
             try:
                 return await self._session().post(
@@ -154,14 +154,14 @@ class HttpClient:
         return self._opened
 
 
-class _Sending:
+class _SendAttempt:
     """One attempt to send a request."""
 
     has_connected = False
     """True if the attempt opened a new connection instead of reusing one."""
 
 
-_current: ContextVar[_Sending] = ContextVar("sending")
+_current: ContextVar[_SendAttempt] = ContextVar("sending")
 
 
 def _new_socket(address: tuple[Any, ...]) -> socket.socket:
@@ -185,12 +185,12 @@ _FAILURES: tuple[tuple[type[Exception], ProviderErrorKind, str, str], ...] = (
 )
 
 
-def failure_of(who: str, error: Exception, timeouts: aiohttp.ClientTimeout) -> ProviderError:
+def network_error(who: str, error: Exception, timeouts: aiohttp.ClientTimeout) -> ProviderError:
     """Return the ProviderError for an aiohttp or network exception."""
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return ProviderError(f"{who}: no connection within {timeouts.connect:g} s", kind="network_timeout")
     if isinstance(error, TimeoutError):
-        return timed_out(who, timeouts.sock_read or 0)
+        return timeout_error(who, timeouts.sock_read or 0)
     kind, what, hint = next(row[1:] for row in _FAILURES if isinstance(error, row[0]))
     return ProviderError(f"{who}: {what}{_detail(error)}", kind=kind, hint=hint)
 
@@ -202,9 +202,9 @@ def decode_event(decoder: "msgspec.json.Decoder[_T]", who: str, data: bytes) -> 
     except MALFORMED:
         pass
     try:
-        return decoder.decode(_mended(data))
+        return decoder.decode(_repair_text(data))
     except MALFORMED as error:
-        raise malformed(who, str(error)) from error
+        raise malformed_error(who, str(error)) from error
 
 
 _LONE_SURROGATE = re.compile(
@@ -213,19 +213,19 @@ _LONE_SURROGATE = re.compile(
 )
 
 
-def _mended(data: bytes) -> bytes:
+def _repair_text(data: bytes) -> bytes:
     """Replace invalid text with U+FFFD, as the SSE standard requires; some servers split characters."""
     return _LONE_SURROGATE.sub(rb"\\ufffd", data.decode("utf-8", "replace").encode())
 
 
-async def _refusal(endpoint: Endpoint, response: aiohttp.ClientResponse) -> ProviderError:
+async def _read_error_response(endpoint: Endpoint, response: aiohttp.ClientResponse) -> ProviderError:
     body = bytearray()
     with suppress(TimeoutError, aiohttp.ClientError):  # the status is enough
         async with asyncio.timeout(ERROR_BODY_S):
             while not response.content.at_eof() and len(body) < MAX_ERROR_BYTES:
                 body += await response.content.readany()
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return refused(endpoint.who, response.status, headers, bytes(body), secrets=endpoint.secrets)
+    return response_error(endpoint.who, response.status, headers, bytes(body), secrets=endpoint.secrets)
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:

@@ -11,10 +11,10 @@ from bridle.core.errors import ConfigError
 from bridle.providers.embedded.weights import KNOWN_WEIGHTS, SUFFIX
 from bridle.providers.llama.gguf import read_header
 
-MOST_ENTRIES = 20_000
+MAX_ENTRIES = 20_000
 """The most directory entries to visit in total: a folder may link to anything."""
-MOST_DEPTH = 6  # Hugging Face uses hub/models--x--y/snapshots/REVISION/FOLDER/FILE
-MOST_FILES = 50
+MAX_DEPTH = 6  # Hugging Face uses hub/models--x--y/snapshots/REVISION/FOLDER/FILE
+MAX_FILES = 50
 _LATER_PART = re.compile(r"-0*([2-9]|[1-9]\d+)-of-\d+\.gguf$", re.IGNORECASE)
 _OTHER_KINDS = frozenset(
     {"bert", "clip", "jina-bert-v2", "nomic-bert", "nomic-bert-moe", "t5encoder", "whisper"}
@@ -31,14 +31,14 @@ class ModelFile(Struct, frozen=True):
     """The context length of the model's training; 0 if the file does not say."""
 
 
-def find_model_files(folders: Sequence[Path], most_entries: int = MOST_ENTRIES) -> list[ModelFile]:
+def find_model_files(folders: Sequence[Path], most_entries: int = MAX_ENTRIES) -> list[ModelFile]:
     """Return the chat models in these folders, the largest first; blocks. A folder may be missing."""
     found: dict[Path, ModelFile] = {}
     for path in _gguf_files(folders, most_entries):
-        file = _look_at(path)
+        file = _read_model_file(path)
         if file is not None:
             found.setdefault(Path(os.path.realpath(path)), file)
-        if len(found) >= MOST_FILES:
+        if len(found) >= MAX_FILES:
             break
     return sorted(found.values(), key=lambda file: (-file.size_bytes, str(file.path)))
 
@@ -50,13 +50,13 @@ def _gguf_files(folders: Sequence[Path], left: int) -> Iterator[Path]:
             left -= len(inner) + len(names)
             if left < 0:
                 return
-            inner[:] = sorted(inner) if len(Path(folder).relative_to(top).parts) < MOST_DEPTH else []
+            inner[:] = sorted(inner) if len(Path(folder).relative_to(top).parts) < MAX_DEPTH else []
             for name in sorted(names):
                 if name.lower().endswith(SUFFIX) and not _LATER_PART.search(name) and name not in ours:
                     yield Path(folder, name)
 
 
-def _look_at(path: Path) -> ModelFile | None:
+def _read_model_file(path: Path) -> ModelFile | None:
     """Return the facts of a file; None if it is no chat model."""
     try:
         size_bytes = path.stat().st_size

@@ -23,12 +23,12 @@ from msgspec import Struct
 from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
-from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
-from bridle.providers.held import OPENAI, held, openai_format
+from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
-from bridle.providers.reply import ReplyBuilder, turn_of
+from bridle.providers.reply_builder import ReplyBuilder, reply_position
+from bridle.providers.supported_schema import OPENAI, openai_format, reduce_schema
 from bridle.providers.vendors import Quirks, vendor_at
-from bridle.providers.wire import ask, left_out, params_of
+from bridle.providers.wire_format import omitted_file_note, request_params, send_request
 
 _PLAIN = Quirks()
 _encode = msgspec.json.Encoder().encode
@@ -83,12 +83,14 @@ class OpenAIProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
-        params = params_of(request, self._params, takes_temperature=self._quirks.takes_temperature)
-        return ask(self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader)
+        params = request_params(request, self._params, takes_temperature=self._quirks.takes_temperature)
+        return send_request(
+            self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader
+        )
 
-    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return held(schema, OPENAI).said_of(self._endpoint.who)
+        return reduce_schema(schema, OPENAI).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -171,7 +173,8 @@ def _results(results: list[ToolResult], quirks: Quirks) -> list[dict[str, Any]]:
     for result in results:
         if result.media:
             sent = (
-                media if media.mime.startswith("image/") else Text(left_out(media)) for media in result.media
+                media if media.mime.startswith("image/") else Text(omitted_file_note(media))
+                for media in result.media
             )
             wire.append({"role": "user", "content": _content((Text(f"From {result.name}:"), *sent))})
     return wire
@@ -262,7 +265,7 @@ class _Reader:
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.is_done = False
         self._endpoint = endpoint
-        self._builder = ReplyBuilder(endpoint.who, turn_of(request))
+        self._builder = ReplyBuilder(endpoint.who, reply_position(request))
         self._last_call = -1
         self._stop_reason: StopReason | None = None
         self._usage = Usage()
@@ -292,7 +295,7 @@ class _Reader:
     def reply(self) -> ModelReply:
         """Return the whole reply; raises ProviderError if the stream ended early."""
         if self._stop_reason is None and not self.is_done:
-            raise cut_off(self._endpoint.who)
+            raise truncation_error(self._endpoint.who)
         return self._builder.finish(self._stop_reason or "end_turn", self._usage, self._model)
 
     def _read_delta(self, delta: _Delta, deltas: list[Delta]) -> None:
@@ -338,8 +341,8 @@ class _Reader:
         return index
 
     def _failure(self, error: Any) -> Exception:
-        found = read_error({"error": error}) or VendorError(str(error))
-        return broke_off(self._endpoint.who, found, secrets=self._endpoint.secrets)
+        found = parse_error({"error": error}) or VendorError(str(error))
+        return stream_error(self._endpoint.who, found, secrets=self._endpoint.secrets)
 
 
 def _text_of(chunk: Any) -> str:

@@ -24,23 +24,23 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
-from bridle.providers.failure import VendorError, broke_off, cut_off, read_error
-from bridle.providers.held import OPENAI, held, openai_format
+from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
-from bridle.providers.reply import ReplyBuilder, turn_of
-from bridle.providers.wire import (
+from bridle.providers.reply_builder import ReplyBuilder, reply_position
+from bridle.providers.supported_schema import OPENAI, openai_format, reduce_schema
+from bridle.providers.wire_format import (
     EMPTY,
-    ask,
     count_at,
     data_url,
-    left_out,
     list_at,
-    params_of,
-    sealed,
+    omitted_file_note,
+    request_params,
+    send_request,
+    string_at,
+    vendor_metadata,
     wire_args,
     wire_call_id,
     with_format,
-    word_at,
 )
 
 WIRE = "openai"
@@ -83,12 +83,14 @@ class ResponsesProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
-        params = params_of(request, self._params, takes_temperature=False)
-        return ask(self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader)
+        params = request_params(request, self._params, takes_temperature=False)
+        return send_request(
+            self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
+        )
 
-    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return held(schema, OPENAI).said_of(self._endpoint.who)
+        return reduce_schema(schema, OPENAI).said_of(self._endpoint.who)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -135,14 +137,14 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
         case "user":
             yield {"type": "message", "role": "user", "content": _content(message.parts)}
         case "assistant":
-            yield from _said_items(message)
+            yield from _assistant_items(message)
         case "tool":
             for part in message.parts:
                 if isinstance(part, ToolResult):
                     yield _result(part)
 
 
-def _said_items(message: Message) -> list[dict[str, Any]]:
+def _assistant_items(message: Message) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     for part in message.parts:
         match part:
@@ -161,8 +163,8 @@ def _said_items(message: Message) -> list[dict[str, Any]]:
 
 def _add_text(items: list[dict[str, Any]], part: Text) -> None:
     """Append a text part as a message item; parts of one message become one item again."""
-    kept = sealed(part, WIRE)
-    item_id = word_at(kept, "id")
+    kept = vendor_metadata(part, WIRE)
+    item_id = string_at(kept, "id")
     if not item_id:
         items.append({"type": "message", "role": "assistant", "content": part.text})
         return
@@ -178,8 +180,8 @@ def _add_text(items: list[dict[str, Any]], part: Text) -> None:
 
 def _reasoning(part: Reasoning) -> list[dict[str, Any]]:
     """Return the item of reasoning that OpenAI encrypted; nothing for reasoning of other vendors."""
-    kept = sealed(part, WIRE)
-    item_id, encrypted = word_at(kept, "id"), word_at(kept, "encrypted_content")
+    kept = vendor_metadata(part, WIRE)
+    item_id, encrypted = string_at(kept, "id"), string_at(kept, "encrypted_content")
     if not item_id or not encrypted:
         return []
     texts = list_at(kept, "summary") or ([part.text] if part.text else [])
@@ -194,19 +196,23 @@ def _call(call: ToolCall) -> dict[str, Any]:
         "name": call.name,
         "arguments": msgspec.json.encode(wire_args(call)).decode(),
     }
-    item_id = word_at(sealed(call, WIRE), "id")
+    item_id = string_at(vendor_metadata(call, WIRE), "id")
     return item | {"id": item_id} if item_id else item
 
 
 def _result(result: ToolResult) -> dict[str, Any]:
-    output = _content((Text(result.output), *map(_returned, result.media))) if result.media else result.output
+    output = (
+        _content((Text(result.output), *map(_tool_result_part, result.media)))
+        if result.media
+        else result.output
+    )
     return {"type": "function_call_output", "call_id": wire_call_id(result.call_id), "output": output}
 
 
-def _returned(media: Media) -> Media | Text:
+def _tool_result_part(media: Media) -> Media | Text:
     """Return the file, or a note if its type may not be a tool result: the API would reject the request."""
     is_taken = media.mime.startswith("image/") or media.mime == "application/pdf"
-    return media if is_taken else Text(left_out(media))
+    return media if is_taken else Text(omitted_file_note(media))
 
 
 def _content(parts: Sequence[object]) -> list[dict[str, Any]]:
@@ -224,7 +230,7 @@ def _media(media: Media) -> dict[str, Any]:
         case "image":
             return {"type": "input_image", "image_url": data_url(media), "detail": "auto"}
         case "audio" | "video":
-            return {"type": "input_text", "text": left_out(media)}
+            return {"type": "input_text", "text": omitted_file_note(media)}
         case _:
             return {"type": "input_file", "filename": media.name or "file", "file_data": data_url(media)}
 
@@ -256,7 +262,7 @@ class _Reader:
     def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
         self.is_done = False
         self._endpoint = endpoint
-        self._builder = ReplyBuilder(endpoint.who, turn_of(request))
+        self._builder = ReplyBuilder(endpoint.who, reply_position(request))
         self._calls: dict[int, int] = {}
         """Call number by item index."""
         self._shown: set[int] = set()
@@ -298,7 +304,7 @@ class _Reader:
     def reply(self) -> ModelReply:
         """Return the whole reply; raises ProviderError if the stream ended early."""
         if not self.is_done:
-            raise cut_off(self._endpoint.who)
+            raise truncation_error(self._endpoint.who)
         return self._builder.finish(self._stop_reason, self._usage, self._model)
 
     def _read_delta(self, kind: str, index: int, fragment: str) -> list[Delta]:
@@ -327,37 +333,37 @@ class _Reader:
 
     def _begin(self, index: int, item: Any) -> list[Delta]:
         self._close()
-        kind = word_at(item, "type")
+        kind = string_at(item, "type")
         self._message = _identity(item) if kind == "message" else {}
         if kind != "function_call":
             return []
         number = self._calls[index] = self._begun
         self._begun += 1
-        call_id, name = word_at(item, "call_id"), word_at(item, "name")
+        call_id, name = string_at(item, "call_id"), string_at(item, "name")
         delta = self._builder.call(number, call_id=call_id, name=name)
-        self._builder.mark_call(number, WIRE, **_identity(item))
+        self._builder.add_call_metadata(number, WIRE, **_identity(item))
         return [delta]
 
     def _end(self, index: int, item: Any) -> list[Delta]:
         """Read what only the complete item contains, or all of it if no deltas came."""
         deltas: list[Delta] = []
         is_new = index not in self._shown
-        match word_at(item, "type"):
+        match string_at(item, "type"):
             case "function_call" if is_new:
                 deltas += [] if index in self._calls else self._begin(index, item)
-                deltas.append(self._builder.call(self._calls[index], args=word_at(item, "arguments")))
+                deltas.append(self._builder.call(self._calls[index], args=string_at(item, "arguments")))
             case "message" if is_new:
                 self._message = _identity(item)
                 for part in list_at(item, "content"):
-                    refusal = word_at(part, "refusal")
-                    if text := refusal or word_at(part, "text"):
+                    refusal = string_at(part, "refusal")
+                    if text := refusal or string_at(part, "text"):
                         deltas.append(self._text(index, text, is_refusal=bool(refusal)))
                         self._close()
             case "reasoning":
-                texts = [word_at(part, "text") for part in list_at(item, "summary")]
+                texts = [string_at(part, "text") for part in list_at(item, "summary")]
                 if is_new and any(texts):
                     deltas.append(self._builder.reasoning("\n\n".join(texts)))
-                if encrypted := word_at(item, "encrypted_content"):
+                if encrypted := string_at(item, "encrypted_content"):
                     several = {"summary": texts} if len(texts) > 1 else {}
                     kept = {**_identity(item), "encrypted_content": encrypted, **several}
                     self._builder.mark("reasoning", WIRE, **kept)
@@ -374,19 +380,19 @@ class _Reader:
         if kind == "response.failed":
             raise self._failure(response.get("error") if isinstance(response, dict) else None)
         self.is_done = True
-        self._model = word_at(response, "model")
+        self._model = string_at(response, "model")
         self._usage = _usage(response)
         if kind == "response.incomplete":
-            why = word_at(response, "incomplete_details", "reason")
+            why = string_at(response, "incomplete_details", "reason")
             self._stop_reason = _STOP_REASONS.get(why, "max_tokens")
 
     def _failure(self, error: Any) -> ProviderError:
-        found = read_error({"error": error}) or VendorError()
-        return broke_off(self._endpoint.who, found, secrets=self._endpoint.secrets)
+        found = parse_error({"error": error}) or VendorError()
+        return stream_error(self._endpoint.who, found, secrets=self._endpoint.secrets)
 
 
 def _identity(item: Any) -> dict[str, str]:
-    return {name: found for name in ("id", "phase") if (found := word_at(item, name))}
+    return {name: found for name in ("id", "phase") if (found := string_at(item, name))}
 
 
 def _usage(response: Any) -> Usage:

@@ -81,11 +81,11 @@ DEFAULT_MESSAGE = "the script says so"
 GARBAGE = 'data: {"\u00ff\u00fe\u0000 not json at all\n\n'
 
 
-class Tokens(Usage, frozen=True, forbid_unknown_fields=True):
+class ScriptUsage(Usage, frozen=True, forbid_unknown_fields=True):
     """Usage that rejects unknown fields."""
 
 
-class Dollars(Price, frozen=True, forbid_unknown_fields=True):
+class ScriptPrice(Price, frozen=True, forbid_unknown_fields=True):
     """Price that rejects unknown fields."""
 
 
@@ -162,7 +162,7 @@ class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     text: Chunks = ""
     reasoning: Chunks = ""
     calls: tuple[Call, ...] = ()
-    usage: Tokens | None = None
+    usage: ScriptUsage | None = None
     stop_reason: StopReason | None = None
     model: str = ""
     delay_ms: Count = 0
@@ -180,7 +180,7 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     about: str = ""
     window_tokens: Annotated[int, Meta(gt=0)] = 128_000
     max_output_tokens: Annotated[int, Meta(gt=0)] = 8_192
-    price: Dollars | None = None
+    price: ScriptPrice | None = None
 
 
 def load_script(path: Path) -> Script:

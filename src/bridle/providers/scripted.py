@@ -11,9 +11,14 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import ToolCall
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.protocol import Delta
-from bridle.providers.failure import cut_off, malformed, refused, retry_after_s, timed_out
-from bridle.providers.reply import ReplyBuilder
-from bridle.providers.scene import CallChunk, Chunk, Player, ReasoningChunk, Scene, TextChunk
+from bridle.providers.errors import (
+    malformed_error,
+    response_error,
+    retry_after_s,
+    timeout_error,
+    truncation_error,
+)
+from bridle.providers.reply_builder import ReplyBuilder
 from bridle.providers.script import (
     DEFAULT_MESSAGE,
     Call,
@@ -29,6 +34,14 @@ from bridle.providers.script import (
     Script,
     TruncateFault,
     load_script,
+)
+from bridle.providers.scripted_reply import (
+    CallChunk,
+    Chunk,
+    ReasoningChunk,
+    ScriptedReply,
+    ScriptPlayer,
+    TextChunk,
 )
 
 MAX_KEPT_REQUESTS = 100
@@ -46,7 +59,7 @@ class ScriptedProvider:
         self.name = name
         self.requests: deque[ModelRequest] = deque(maxlen=MAX_KEPT_REQUESTS)
         """The last requests, the newest last."""
-        self._player = Player(script, name)
+        self._player = ScriptPlayer(script, name)
         self._idle_timeout_s = idle_timeout_s
 
     @classmethod
@@ -85,7 +98,7 @@ class ScriptedProvider:
             raise _http_failure(self.name, scene.fault)
         builder = ReplyBuilder(self.name, scene.turn)
         for sent, chunk in enumerate(scene.chunks):
-            if scene.fails_at(sent):
+            if scene.fails_after(sent):
                 break
             if scene.chunk_delay_s or sent % CHUNKS_PER_BREATH == CHUNKS_PER_BREATH - 1:
                 await asyncio.sleep(scene.chunk_delay_s)
@@ -100,16 +113,16 @@ class ScriptedProvider:
     async def _failure(self, fault: MidStreamFault) -> ProviderError:
         match fault:
             case ErrorFault():
-                return _told(self.name, fault.reason, fault.message)
+                return _scripted_error(self.name, fault.reason, fault.message)
             case TruncateFault():
-                return cut_off(self.name)
+                return truncation_error(self.name)
             case GarbageFault():
-                return malformed(self.name, "the script sends garbage")
+                return malformed_error(self.name, "the script sends garbage")
             case ResetFault():
                 return ProviderError(f"{self.name}: the connection was reset", kind="connection_reset")
             case HangFault():
                 await asyncio.sleep(self._idle_timeout_s)
-                return timed_out(self.name, self._idle_timeout_s)
+                return timeout_error(self.name, self._idle_timeout_s)
 
 
 def _http_failure(who: str, fault: HttpFault) -> ProviderError:
@@ -117,19 +130,19 @@ def _http_failure(who: str, fault: HttpFault) -> ProviderError:
     headers = {name.lower(): value for name, value in fault.headers.items()}
     if fault.body is not None:
         body = fault.body.encode() if isinstance(fault.body, str) else msgspec.json.encode(fault.body)
-        return refused(who, fault.status or 500, headers, body)
+        return response_error(who, fault.status or 500, headers, body)
     if fault.reason is None:
         body = msgspec.json.encode({"error": {"message": fault.message or DEFAULT_MESSAGE}})
-        return refused(who, fault.status or 500, headers, body)
-    return _told(who, fault.reason, fault.message, retry_after_s(headers))
+        return response_error(who, fault.status or 500, headers, body)
+    return _scripted_error(who, fault.reason, fault.message, retry_after_s(headers))
 
 
-def _told(who: str, reason: Reason, message: str, wait_s: float | None = None) -> ProviderError:
+def _scripted_error(who: str, reason: Reason, message: str, wait_s: float | None = None) -> ProviderError:
     said = message or DEFAULT_MESSAGE
     return ProviderError(f"{who}: {said} ({reason})", kind=reason, retry_after_s=wait_s)
 
 
-def _delta(builder: ReplyBuilder, scene: Scene, chunk: Chunk) -> Delta:
+def _delta(builder: ReplyBuilder, scene: ScriptedReply, chunk: Chunk) -> Delta:
     match chunk:
         case TextChunk():
             return builder.text(chunk.text)

@@ -9,7 +9,7 @@ from bridle.core.ports import Provider
 from bridle.core.protocol import Delta
 
 
-class UnlistedModel:
+class UnlistedModelProvider:
     """Wraps a provider and suggests similar names if the provider does not find the model either."""
 
     def __init__(self, provider: Provider, hint: str) -> None:

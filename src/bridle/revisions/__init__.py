@@ -2,14 +2,14 @@
 
 | module | content |
 |---|---|
-| `files` | `FileRevisions`: one `FileKeeper` per session |
-| `keeper` | `FileKeeper`: saves paths before they change, and returns what changed |
-| `gather` | collects what to save before one path changes |
-| `compare` | compares the saved states with the disk |
-| `pending` | the states saved since the last `collect`, in a file that survives a crash |
-| `sight` | reads the state of a path without following links |
-| `restore` | restores paths to earlier states |
-| `names` | the encoding of paths in change records |
+| `file_revisions` | `FileRevisions`: one `FileKeeper` per session |
+| `file_keeper` | `FileKeeper`: saves paths before they change, and returns what changed |
+| `snapshot` | collects what to save before one path changes |
+| `comparison` | compares the saved states with the disk |
+| `pending_file` | the states saved since the last `collect`, in a file that survives a crash |
+| `file_reader` | reads the state of a path without following links |
+| `restoration` | restores paths to earlier states |
+| `path_names` | the encoding of paths in change records |
 
 Import the module you need: this package imports none of them.
 """

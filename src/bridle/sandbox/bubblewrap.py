@@ -24,8 +24,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bridle.sandbox.interpreter import interpreter
-from bridle.sandbox.shield import Shield
+from bridle.sandbox.interpreter import find_interpreter
+from bridle.sandbox.protected_paths import ProtectedPaths
 from bridle.system.programs import find_program
 
 SHARED_MEMORY = "/dev/shm"  # created by bubblewrap together with /dev
@@ -55,19 +55,24 @@ def is_mount_race(said: str) -> bool:
     return _MOUNT_RACE.search(said) is not None
 
 
-def walls() -> list[str]:
+def build_command_prefix() -> list[str]:
     """Return the command line prefix for the launcher; bubblewrap's arguments come through a descriptor."""
     return [find_bubblewrap() or "/usr/bin/bwrap", "--args", "{args}", "--"]
 
 
-def arguments(
-    shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False, shown: Sequence[str] = ()
+def build_arguments(
+    shield: ProtectedPaths,
+    writable: Sequence[str],
+    cwd: str,
+    *,
+    network: bool = False,
+    shown: Sequence[str] = (),
 ) -> list[str]:
     """Return bubblewrap's arguments, for folders that are absolute and free of links.
 
     Paths in `shown` are visible although they lie where a cell has an empty folder.
     """
-    found = mounts(shield, writable, cwd, network=network, shown=shown)
+    found = plan_mounts(shield, writable, cwd, network=network, shown=shown)
     return [
         *_namespaces(),
         *(() if network else ("--unshare-net",)),
@@ -77,11 +82,11 @@ def arguments(
     ]
 
 
-def reading_arguments(shield: Shield, places: Sequence[str], cwd: str) -> list[str]:
+def build_read_only_arguments(shield: ProtectedPaths, places: Sequence[str], cwd: str) -> list[str]:
     """Return bubblewrap's arguments for programs that may only read, and see only these places."""
     links = {path: os.readlink(path) for path in places if os.path.islink(path)}
     fixed = tuple(path for path in places if path not in links)
-    found = mounts(replace(shield, fixed=fixed, pinned=()), (), cwd)
+    found = plan_mounts(replace(shield, fixed=fixed, pinned=()), (), cwd)
     return [
         *_namespaces(),
         "--unshare-net",
@@ -115,7 +120,7 @@ def _settings() -> list[str]:
     )
 
 
-def program_places(argv: Sequence[str], search_path: str = "") -> tuple[str, ...]:
+def find_program_paths(argv: Sequence[str], search_path: str = "") -> tuple[str, ...]:
     """Return the folders to show if a program, or the interpreter of a script, lies in `/tmp` or the like.
 
     For a file in a `bin` folder that is the whole installation; for one inside `node_modules`, all of its
@@ -149,8 +154,13 @@ def _place(path: str) -> str:
     return path if place in EMPTY else place
 
 
-def mounts(
-    shield: Shield, writable: Sequence[str], cwd: str, *, network: bool = False, shown: Sequence[str] = ()
+def plan_mounts(
+    shield: ProtectedPaths,
+    writable: Sequence[str],
+    cwd: str,
+    *,
+    network: bool = False,
+    shown: Sequence[str] = (),
 ) -> dict[str, Mount]:
     """Return what is mounted where, from the outside in; for one path the strictest mount wins."""
     wishes: list[tuple[Mount, Sequence[str]]] = [
@@ -169,7 +179,7 @@ def mounts(
     names = os.path.realpath("/etc/resolv.conf")
     if network and names.startswith("/run/") and os.path.exists(names):
         found[names] = "fixed"  # where many systems keep the addresses of their name servers
-    for place in {os.path.realpath(sys.base_prefix), os.path.dirname(interpreter()), *shown}:
+    for place in {os.path.realpath(sys.base_prefix), os.path.dirname(find_interpreter()), *shown}:
         if any(_holds(path, place) for path in EMPTY):
             found.setdefault(place, "fixed")  # otherwise the launcher or the program could not start
     nearest = max((path for path in found if _holds(path, cwd)), key=len, default="")

@@ -18,8 +18,8 @@ from bridle.core.ports import ProcessSpec
 from bridle.sandbox import launcher
 from bridle.sandbox.bubblewrap import MAX_STARTS, is_mount_race
 from bridle.sandbox.changes import ProgramChanges
-from bridle.sandbox.interpreter import interpreter
-from bridle.sandbox.watch import Watch
+from bridle.sandbox.interpreter import find_interpreter
+from bridle.sandbox.syscall_watch import SyscallWatch
 
 _BOOT = (
     "import marshal;code,setup=marshal.load(open({fd},'rb'));own={{'__name__':'launcher'}};"
@@ -41,7 +41,7 @@ _MAX_CARRIED = 2
 class Program:
     """A program in a cell; implements the sandbox's `Process`."""
 
-    def __init__(self, cell: "Cell", number: int, watch: Watch | None) -> None:
+    def __init__(self, cell: "Cell", number: int, watch: SyscallWatch | None) -> None:
         self._cell = cell
         self._number = number
         self.watch = watch
@@ -103,16 +103,16 @@ class Cell:
         except TimeoutError:
             raise ToolError(f"the sandbox did not start within {_OPENING_S:.0f} s") from None
 
-    async def start(self, spec: ProcessSpec, program_filter: bytes, watch: Watch | None) -> Program:
+    async def start(self, spec: ProcessSpec, program_filter: bytes, watch: SyscallWatch | None) -> Program:
         """Start a program; raises ToolError if that fails."""
         order = _describe(spec, program_filter, watch=watch is not None)
         for _ in range(_MAX_DEAD):
-            program = self._employ(await self._hire(), spec, order, watch)
+            program = self._send_program(await self._take_warden(), spec, order, watch)
             if program is not None:
                 break
         else:
             raise ToolError("the program cannot be started: something kills whoever would do it")
-        self._loop.call_later(_REHIRE_S, self._rehire)
+        self._loop.call_later(_REHIRE_S, self._request_spare)
         try:
             await program.started
         except asyncio.CancelledError:
@@ -120,8 +120,8 @@ class Cell:
             raise
         return program
 
-    def _employ(
-        self, hired: tuple[int, socket.socket], spec: ProcessSpec, order: bytes, watch: Watch | None
+    def _send_program(
+        self, hired: tuple[int, socket.socket], spec: ProcessSpec, order: bytes, watch: SyscallWatch | None
     ) -> Program | None:
         """Send a warden its order; None if it was killed from inside while it waited."""
         number, warden = hired
@@ -142,7 +142,7 @@ class Cell:
             os.close(descriptor)
         return program
 
-    async def _hire(self) -> tuple[int, socket.socket]:
+    async def _take_warden(self) -> tuple[int, socket.socket]:
         """Take a waiting warden, or request a new one; raises ToolError."""
         if not self.is_open:
             raise ToolError("the sandbox has ended")
@@ -159,7 +159,7 @@ class Cell:
                 self._keep(*waiter.result())  # it came at the same moment
             raise
 
-    def _rehire(self) -> None:
+    def _request_spare(self) -> None:
         """Request a warden for the next program, while no caller waits for one."""
         if self.is_open and len(self._idle) + self._asked < _IDLE_WARDENS:
             self._ask()
@@ -184,7 +184,7 @@ class Cell:
         else:
             warden.close()
 
-    def _dismiss(self, number: int) -> None:
+    def _remove_warden(self, number: int) -> None:
         """Forget a warden that died while it waited."""
         for one in [one for one in self._idle if one[0] == number]:
             self._idle.remove(one)
@@ -250,7 +250,7 @@ class Cell:
             for one in carried:
                 os.close(one)
         elif program is None:
-            self._dismiss(number)
+            self._remove_warden(number)
         else:
             self._note(program, kind, value, pid, data[launcher.HEAD.size :])
 
@@ -263,7 +263,7 @@ class Cell:
             program.started.set_exception(ToolError(f"cannot {what}: {os.strerror(value).lower()}"))
         elif kind == b"E":
             self._finish(program, value)
-            self._rehire()
+            self._request_spare()
 
     def _finish(self, program: Program, status: int) -> None:
         self._programs = {number: one for number, one in self._programs.items() if one is not program}
@@ -336,7 +336,7 @@ async def _open_once(walls: Sequence[str], args: bytes, setup: dict[str, Any]) -
         _fill(more, args)
         process = await asyncio.create_subprocess_exec(
             *(part.format(args=more) for part in walls),
-            *(interpreter(), "-I", "-S", "-c", _BOOT.format(fd=boot)),
+            *(find_interpreter(), "-I", "-S", "-c", _BOOT.format(fd=boot)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -2,16 +2,16 @@
 
 import asyncio
 
-from bridle.sandbox.traps import Look
-from bridle.sandbox.watch import Watch
+from bridle.sandbox.syscall_watch import SyscallWatch
+from bridle.sandbox.traps import TrapCheck
 
 
 class ProgramChanges:
     """Implements `Changes` for a program in a cell."""
 
-    def __init__(self, watch: Watch | None) -> None:
+    def __init__(self, watch: SyscallWatch | None) -> None:
         self._watch = watch
-        self.look: Look | None = None
+        self.look: TrapCheck | None = None
         """Finds the traps that it leaves."""
         self.put_away: tuple[str, ...] = ()
         self._settling = asyncio.Lock()

@@ -4,6 +4,6 @@ import os
 import sys
 
 
-def interpreter() -> str:
+def find_interpreter() -> str:
     """Return the real path of our interpreter: its link in a virtual environment may lie anywhere."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)

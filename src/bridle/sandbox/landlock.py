@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bridle.core.errors import ToolError
-from bridle.sandbox.shield import Shield
+from bridle.sandbox.protected_paths import ProtectedPaths
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
@@ -36,8 +36,8 @@ def version() -> int:
     return max(0, int(found))
 
 
-def rules(
-    shield: Shield,
+def build_rules(
+    shield: ProtectedPaths,
     writable: Sequence[str],
     cwd: str,
     abi: int,
@@ -61,7 +61,7 @@ def rules(
     return [*found, *((f"/dev/{name}", _OF_FILES & handled) for name in _DEVICES)]
 
 
-def request(given: Sequence[tuple[str, int]], scratch: str, abi: int) -> dict[str, Any]:
+def build_request(given: Sequence[tuple[str, int]], scratch: str, abi: int) -> dict[str, Any]:
     """Return what the launcher must request from the kernel; `scratch` is a folder for this cell alone."""
     own = (scratch, _handled(abi) & ~_MAKE_DEVICE)
     return {

@@ -130,14 +130,14 @@ class Launcher:
         while open_ended:
             for descriptor, _ in self._poll.poll(_PAUSE_MS if self._ending else None):
                 if descriptor == self._channel.fileno():
-                    open_ended = self._obey()
+                    open_ended = self._handle_order()
                 else:
                     self._report(descriptor)
             for number in list(self._ending):
                 self._press(number)
         _end_below_us()
 
-    def _obey(self) -> bool:
+    def _handle_order(self) -> bool:
         data, _ = _receive(self._channel)
         if not data:
             return False

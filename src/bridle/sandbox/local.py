@@ -18,24 +18,24 @@ from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, SandboxKind, SandboxStatus
 from bridle.sandbox import bubblewrap, landlock, syscalls
-from bridle.sandbox.bpf import assemble, pack
 from bridle.sandbox.cell import Cell, open_cell
-from bridle.sandbox.deputy import Deputy
-from bridle.sandbox.listeners import Listeners
+from bridle.sandbox.connect_broker import ConnectBroker
+from bridle.sandbox.path_check import build_path_check
 from bridle.sandbox.probe import find_status
-from bridle.sandbox.protect import refusal
+from bridle.sandbox.protected_paths import ProtectedPaths, find_protected_paths
 from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
-from bridle.sandbox.shield import Shield, shield
-from bridle.sandbox.traps import Look, Traps
-from bridle.sandbox.visible import is_visible, visible_places
-from bridle.sandbox.watch import Watch
+from bridle.sandbox.seccomp_filter import assemble, pack
+from bridle.sandbox.syscall_watch import SyscallWatch
+from bridle.sandbox.traps import TrapCheck, Traps
+from bridle.sandbox.unix_sockets import Listeners
+from bridle.sandbox.visible_paths import find_visible_paths, is_visible
 from bridle.system import processes
 from bridle.system.platform import is_linux
 
 _SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")
 
 
-class Plan(Struct, frozen=True):
+class CellPlan(Struct, frozen=True):
     """How a cell is built; programs with equal plans share one."""
 
     kind: SandboxKind
@@ -54,7 +54,7 @@ class Plan(Struct, frozen=True):
     """
 
 
-class _Room(Struct, frozen=True):
+class _OpenCell(Struct, frozen=True):
     """A cell with its proxy, and its folder for temporary files if the sandbox provides none."""
 
     spec: ProcessSpec
@@ -83,8 +83,8 @@ class _Prepared(Struct, frozen=True):
     """A program to start, with its paths free of links, and the sandbox for it."""
 
     spec: ProcessSpec
-    plan: Plan
-    shield: Shield
+    plan: CellPlan
+    shield: ProtectedPaths
 
 
 class LocalSandbox:
@@ -104,7 +104,7 @@ class LocalSandbox:
         self._home = os.path.realpath(home)
         self._hidden = tuple(hidden)
         self._wanted = kind
-        self._rooms: dict[SessionId, dict[Plan, _Room]] = {}
+        self._rooms: dict[SessionId, dict[CellPlan, _OpenCell]] = {}
         self._locks: dict[SessionId, asyncio.Lock] = {}
         away = away or os.path.join(tempfile.gettempdir(), f"bridle-put-away-{os.getuid()}")
         self._traps = Traps(home=self._home, away=away, hidden=self._hidden)
@@ -162,23 +162,23 @@ class LocalSandbox:
 
         return await asyncio.to_thread(holds)
 
-    def _prepare_to_look(self, spec: ProcessSpec, session: SessionId) -> tuple[_Prepared, Look | None]:
+    def _prepare_to_look(self, spec: ProcessSpec, session: SessionId) -> tuple[_Prepared, TrapCheck | None]:
         made = self._prepare(spec, session)
         may_change = spec.confined and spec.writable and not spec.reads_only
-        return made, Look(self._traps, made.spec.writable) if may_change else None
+        return made, TrapCheck(self._traps, made.spec.writable) if may_change else None
 
     def _prepare(self, spec: ProcessSpec, session: SessionId) -> _Prepared:
         spec = replace(
             spec, cwd=os.path.realpath(spec.cwd), writable=_real(spec.writable), shown=_real(spec.shown)
         )
         if not spec.confined:
-            return _Prepared(spec, Plan("none"), Shield())
+            return _Prepared(spec, CellPlan("none"), ProtectedPaths())
         if spec.reads_only:
             return self._prepare_reading(spec)
         known = self._existing.setdefault(session, {})
         if spec.writable not in known:
             known[spec.writable] = self._traps.existing(spec.writable)
-        found = shield(
+        found = find_protected_paths(
             spec.rules,
             spec.writable,
             spec.cwd,
@@ -191,32 +191,36 @@ class LocalSandbox:
             "fixed": found.fixed,
             "seen": (*spec.writable, spec.cwd),
         }
-        plan = Plan(
+        plan = CellPlan(
             self.status.kind,
             spec.tool,
             open_network=spec.open_network,
             covered=tuple((how, path, *_identity(path)) for how, paths in covered.items() for path in paths),
         )
         path = spec.env.get("PATH", "")
-        shown = bubblewrap.program_places(spec.argv, path) if spec.shows_program else ()
+        shown = bubblewrap.find_program_paths(spec.argv, path) if spec.shows_program else ()
         if plan.kind == "bubblewrap":
             network = spec.open_network
-            arguments = bubblewrap.arguments(found, spec.writable, spec.cwd, network=network, shown=shown)
+            arguments = bubblewrap.build_arguments(
+                found, spec.writable, spec.cwd, network=network, shown=shown
+            )
             return _Prepared(spec, replace(plan, arguments=tuple(arguments)), found)
-        rights = landlock.rules(found, spec.writable, spec.cwd, landlock.version(), shown=shown)
+        rights = landlock.build_rules(found, spec.writable, spec.cwd, landlock.version(), shown=shown)
         return _Prepared(spec, replace(plan, rights=tuple(rights)), found)
 
     def _prepare_reading(self, spec: ProcessSpec) -> _Prepared:
         """Plan a cell in which nothing can be changed, and only the system and the given folders are seen."""
         bases = (*spec.writable, *spec.shown)
-        found = shield(spec.rules, (), spec.cwd, home=self._home, hidden=self._hidden, shown=bases)
-        places = visible_places(spec, self._home)
-        seen = Shield(
+        found = find_protected_paths(
+            spec.rules, (), spec.cwd, home=self._home, hidden=self._hidden, shown=bases
+        )
+        places = find_visible_paths(spec, self._home)
+        seen = ProtectedPaths(
             hidden_files=tuple(path for path in found.hidden_files if is_visible(path, places)),
             hidden_folders=tuple(path for path in found.hidden_folders if is_visible(path, places)),
         )
         covered = (*seen.hidden_files, *seen.hidden_folders)
-        plan = Plan(
+        plan = CellPlan(
             self.status.kind,
             spec.tool,
             reads_only=True,
@@ -225,12 +229,12 @@ class LocalSandbox:
             + tuple(("seen", path, *_identity(path)) for path in bases),
         )
         if plan.kind == "bubblewrap":
-            arguments = bubblewrap.reading_arguments(seen, places, spec.cwd)
+            arguments = bubblewrap.build_read_only_arguments(seen, places, spec.cwd)
             return _Prepared(spec, replace(plan, arguments=tuple(arguments)), seen)
-        rights = landlock.rules(seen, (), spec.cwd, landlock.version(), shown=places, system="/proc")
+        rights = landlock.build_rules(seen, (), spec.cwd, landlock.version(), shown=places, system="/proc")
         return _Prepared(spec, replace(plan, rights=tuple(rights)), seen)
 
-    async def _enter(self, made: _Prepared, session: SessionId, policy: Policy) -> _Room:
+    async def _enter(self, made: _Prepared, session: SessionId, policy: Policy) -> _OpenCell:
         """Return the cell for a plan, a new one if necessary; close idle ones that it replaces."""
         plan = made.plan
         async with self._locks.setdefault(session, asyncio.Lock()):
@@ -245,19 +249,19 @@ class LocalSandbox:
             room.cell.claims += 1  # otherwise a caller with another plan could close it before we use it
             return room
 
-    def _watch(self, made: _Prepared, room: _Room) -> Watch | None:
+    def _watch(self, made: _Prepared, room: _OpenCell) -> SyscallWatch | None:
         spec = made.spec
         is_watched = _is_watched(spec, made.plan.kind)
         needs_deputy = made.plan.kind != "none" and not spec.reads_only
         if not is_watched and not needs_deputy and spec.max_processes is None:
             return None
         unwalled = made.shield if made.plan.kind == "landlock" else None
-        return Watch(
+        return SyscallWatch(
             keep=spec.keep,
-            refuses=refusal(spec.rules, spec.writable, spec.cwd, self._home, unwalled),
+            refuses=build_path_check(spec.rules, spec.writable, spec.cwd, self._home, unwalled),
             roots=spec.writable,
             max_processes=spec.max_processes,
-            deputy=Deputy(room.listeners) if room.listeners is not None else None,
+            deputy=ConnectBroker(room.listeners) if room.listeners is not None else None,
             sees_changes=is_watched,
             own=(*spec.writable, os.path.realpath(room.scratch)) if unwalled is not None else None,
         )
@@ -268,31 +272,31 @@ def _is_watched(spec: ProcessSpec, kind: SandboxKind) -> bool:
     return not spec.reads_only and (spec.keep is not None or kind == "landlock")
 
 
-def _is_left(old: Plan, room: _Room, plan: Plan) -> bool:
+def _is_left(old: CellPlan, room: _OpenCell, plan: CellPlan) -> bool:
     is_replaced = _purpose(old) == _purpose(plan)
     return not room.cell.is_open or (room.cell.is_idle and is_replaced)
 
 
-def _purpose(plan: Plan) -> tuple[object, ...]:
+def _purpose(plan: CellPlan) -> tuple[object, ...]:
     return plan.kind, plan.tool, plan.reads_only, plan.shown
 
 
-async def _build(made: _Prepared, policy: Policy) -> _Room:
+async def _build(made: _Prepared, policy: Policy) -> _OpenCell:
     plan, spec = made.plan, made.spec
     match plan.kind:
         case "bubblewrap":
             args = b"".join(os.fsencode(one) + b"\0" for one in plan.arguments)
             listen = not plan.open_network and not plan.reads_only
             setup = {"listen": listen, "diagnose": not plan.reads_only, "landlock": None}
-            cell, sockets = await open_cell(bubblewrap.walls(), args, setup)
+            cell, sockets = await open_cell(bubblewrap.build_command_prefix(), args, setup)
             if plan.reads_only:
-                return _Room(spec, cell)
+                return _OpenCell(spec, cell)
             *doors, channel = sockets
             listeners = Listeners(channel, is_shared=plan.open_network)
             if not doors:
-                return _Room(spec, cell, listeners=listeners)
+                return _OpenCell(spec, cell, listeners=listeners)
             proxy = Proxy(policy)
-            room = _Room(spec, cell, proxy, listeners=listeners)
+            room = _OpenCell(spec, cell, proxy, listeners=listeners)
             try:
                 await proxy.open(socket.socket(fileno=doors[0]))
             except BaseException:  # also on cancellation: it is not registered yet
@@ -301,12 +305,12 @@ async def _build(made: _Prepared, policy: Policy) -> _Room:
             return room
         case "landlock":
             scratch = await asyncio.to_thread(_make_scratch, tempfile.gettempdir())
-            asked = landlock.request(plan.rights, scratch, landlock.version())
+            asked = landlock.build_request(plan.rights, scratch, landlock.version())
             cell, _ = await open_cell([], b"", {"listen": False, "diagnose": False, "landlock": asked})
-            return _Room(spec, cell, scratch=scratch)
+            return _OpenCell(spec, cell, scratch=scratch)
         case "none":
             cell, _ = await open_cell([], b"", {"listen": False, "diagnose": False, "landlock": None})
-            return _Room(spec, cell)
+            return _OpenCell(spec, cell)
 
 
 def _make_scratch(folder: str) -> str:
@@ -314,7 +318,7 @@ def _make_scratch(folder: str) -> str:
     with os.scandir(folder) as entries:
         for entry in entries:
             owner = _SCRATCH.fullmatch(entry.name)
-            if owner and not processes.exists(int(owner[1])):
+            if owner and not processes.process_exists(int(owner[1])):
                 shutil.rmtree(entry.path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"bridle-scratch-{os.getpid()}-", dir=folder)
 

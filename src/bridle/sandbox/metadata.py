@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from bridle.sandbox.sight import AT_FDCWD, open_descriptor, open_inside, read_memory, read_path
+from bridle.sandbox.process_paths import AT_FDCWD, open_descriptor, open_inside, read_memory, read_path
 
 _AT_EMPTY_PATH, _AT_SYMLINK_NOFOLLOW = 0x1000, 0x100
 _SET_GROUP_ID = 0o2000
@@ -72,7 +72,9 @@ def sets_group(name: str, args: Sequence[int]) -> bool:
     return name in _MODES and bool(args[_MODES[name].value] & _SET_GROUP_ID)
 
 
-def change(name: str, pid: int, args: Sequence[int], is_valid: Callable[[], bool], allow: Allow) -> int:
+def change_metadata(
+    name: str, pid: int, args: Sequence[int], is_valid: Callable[[], bool], allow: Allow
+) -> int:
     """Make one of `CALLS` for a process; return its error number, 0 for success."""
     try:
         times = _times(pid, _TIMES[name], args) if name in _TIMES else None

@@ -11,11 +11,11 @@ from bridle.sandbox import landlock
 from bridle.sandbox.bubblewrap import (
     MAX_STARTS,
     SYSTEM_PLACES,
-    arguments,
+    build_arguments,
     find_bubblewrap,
     is_mount_race,
 )
-from bridle.sandbox.shield import Shield
+from bridle.sandbox.protected_paths import ProtectedPaths
 from bridle.sandbox.syscalls import NUMBERS
 from bridle.system.platform import is_linux
 
@@ -46,7 +46,7 @@ def _bubblewrap_fault(places: Sequence[str]) -> str:
     program = find_bubblewrap(places)
     if program is None:
         return f"bubblewrap is not installed ({_INSTALL})"
-    command = [program, *arguments(Shield(), (), "/"), "--", "true"]
+    command = [program, *build_arguments(ProtectedPaths(), (), "/"), "--", "true"]
     try:
         found = os.stat(program)
         identity = (program, found.st_dev, found.st_ino, found.st_mtime_ns)

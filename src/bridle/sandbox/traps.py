@@ -1,7 +1,7 @@
 """Moves away traps: files that a program leaves behind for the user's other programs to run.
 
 ```
-start    existing traps are remembered (and mounted read-only, see `shield`)
+start    existing traps are remembered (and mounted read-only, see `protected_paths`)
   ▼
 program  runs; the watch records whether it has changed anything at all
   ▼
@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from bridle.core.traps import AT_HOME, GIT
-from bridle.sandbox import repository
-from bridle.sandbox.freshness import fresh_parts, to_move, without
-from bridle.sandbox.places import places_at, repositories_around
-from bridle.sandbox.repository import is_below
-from bridle.sandbox.survey import Sight, Survey
+from bridle.sandbox import git_repository
+from bridle.sandbox.git_repository import is_below
+from bridle.sandbox.hook_paths import find_hook_paths, repositories_around
+from bridle.sandbox.trap_diff import find_new_parts, remove_parts, select_paths_to_move
+from bridle.sandbox.trap_scanner import ScanResult, TrapScanner
 
 _MAX_MOUNTED = 300
 _MAX_FOLDERS_OF_A_SESSION = 2_000
@@ -52,7 +52,7 @@ class Traps:
         self._home = home
         self._away = away
         self._hidden = frozenset(os.path.realpath(place) for place in hidden)
-        self._surveys: dict[tuple[str, tuple[str, ...]], Survey] = {}
+        self._surveys: dict[tuple[str, tuple[str, ...]], TrapScanner] = {}
         self._lock = threading.Lock()
 
     def existing(self, roots: Sequence[str]) -> tuple[str, ...]:
@@ -72,32 +72,32 @@ class Traps:
         names = (os.path.join(root, path), os.path.realpath(os.path.join(root, path)))
         around = [git for name in names for git in repositories_around(os.path.dirname(name))]
         at_home = (os.path.join(self._home, name) for name in AT_HOME)
-        places = (*sight.places, *places_at(root, around, self._home), *at_home)
+        places = (*sight.places, *find_hook_paths(root, around, self._home), *at_home)
         return next((place for place in places if any(is_below(name, [place]) for name in names)), "")
 
-    def see(self, roots: Sequence[str]) -> dict[str, Sight]:
+    def see(self, roots: Sequence[str]) -> dict[str, ScanResult]:
         """Return the current traps, by root; of a large tree only the near ones."""
         with self._lock:
             return {survey.root: survey.look(_MAX_FOLDERS_OF_A_PROGRAM) for survey in self._of(roots)}
 
-    def put_away(self, roots: Sequence[str], sights: dict[str, Sight]) -> list[str]:
+    def put_away(self, roots: Sequence[str], sights: dict[str, ScanResult]) -> list[str]:
         """Move away what is new or changed since; return sentences about it, and update the sights."""
         told: list[str] = []
         with self._lock:
             for survey in self._of(roots):
                 before, was_cut = sights[survey.root], survey.is_cut
                 seen = survey.look(since=before.since_ns, places=before.places)
-                fresh = fresh_parts(seen, before)
-                told += _shortened(self._move_all(to_move(fresh, before), survey.root))
-                sights[survey.root] = without(seen, fresh)
+                fresh = find_new_parts(seen, before)
+                told += _shortened(self._move_all(select_paths_to_move(fresh, before), survey.root))
+                sights[survey.root] = remove_parts(seen, fresh)
                 if survey.is_cut and not was_cut:
                     told.append(_TOO_MANY)
         return told
 
-    def _of(self, roots: Sequence[str]) -> Iterator[Survey]:
+    def _of(self, roots: Sequence[str]) -> Iterator[TrapScanner]:
         for root in _outer(roots):
             key = root, tuple(roots)
-            survey = self._surveys.pop(key, None) or Survey(root, roots, self._home, self._hidden)
+            survey = self._surveys.pop(key, None) or TrapScanner(root, roots, self._home, self._hidden)
             self._surveys[key] = survey
             while len(self._surveys) > _MAX_SURVEYS:
                 del self._surveys[next(iter(self._surveys))]
@@ -123,7 +123,7 @@ class Traps:
         return told
 
 
-class Look:
+class TrapCheck:
     """The traps that existed before one program; finds those that it has left since."""
 
     def __init__(self, traps: Traps, roots: Sequence[str]) -> None:
@@ -160,9 +160,9 @@ def _printable(path: str) -> str:
 def _to_fix(trap: str) -> Iterator[str]:
     """Yield the paths to mount read-only for a trap: itself, or the relevant parts of a repository."""
     is_folder = os.path.isdir(trap) and not os.path.islink(trap)
-    if is_folder and (os.path.basename(trap).lower() == GIT or repository.is_repository(trap)):
-        for folder in (trap, *repository.inner_repositories(trap)):
-            yield from _present(f"{folder}/{name}" for name in repository.OF_GIT)
+    if is_folder and (os.path.basename(trap).lower() == GIT or git_repository.is_repository(trap)):
+        for folder in (trap, *git_repository.inner_repositories(trap)):
+            yield from _present(f"{folder}/{name}" for name in git_repository.OF_GIT)
     else:
         yield from _present([trap])
 

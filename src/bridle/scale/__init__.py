@@ -2,9 +2,9 @@
 
 | module | holds |
 |---|---|
-| `orders` | what a leg is to do, and what came of it |
+| `jobs` | what a leg is to do, and what came of it |
 | `durable` | the engine that keeps legs and steps: the only module that knows DBOS |
-| `legs` | the work of a leg: take a command, drive the session until it rests |
+| `assignments` | the work of a leg: take a command, drive the session until it rests |
 | `worker` | a process that does legs |
 | `gateway` | the session API of all sessions, wherever they run |
 | `members` | which processes live, and what becomes of the work of those that do not |

@@ -12,20 +12,20 @@ from typing import Any, TypeVar, overload
 from msgspec.structs import replace
 
 from bridle.core.errors import NotDrivenHere, SessionBusy
-from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
 from bridle.core.ports import ToolDispatcher
 from bridle.core.protocol import AnyCommand, Delete, Delta, Fork, Record
 from bridle.core.queries import IsRunning, ListSessions, Query, Status
 from bridle.core.session_api import Receipt, SessionApi, SessionNews
-from bridle.scale.everywhere import Everywhere, Heard
-from bridle.scale.legs import Legs
-from bridle.scale.peers import Peers
-from bridle.scale.roster import Roster
-from bridle.scale.routing import Routing
+from bridle.core.session_status import SessionStatus
+from bridle.scale.assignments import JobRunner
+from bridle.scale.command_router import CommandRouter
+from bridle.scale.member_cache import MemberCache
+from bridle.scale.peer_connections import PeerConnections
+from bridle.scale.worker_tasks import NewsMerger, WorkerTasks
 from bridle.sessions.service import SessionService
 from bridle.stores.postgres.store import PostgresStore
-from bridle.system.tenant import current
+from bridle.system.current_tenant import current
 
 A = TypeVar("A")
 
@@ -39,14 +39,14 @@ class ClusterApi:
         self,
         service: SessionService,
         store: PostgresStore,
-        routing: Routing,
-        roster: Roster,
-        peers: Peers,
+        routing: CommandRouter,
+        roster: MemberCache,
+        peers: PeerConnections,
         *,
         me: str,
-        legs: Legs | None = None,
+        legs: JobRunner | None = None,
     ) -> None:
-        """Take the service of this process; `legs` are those it drives itself, if it is a worker, too."""
+        """Set the service of this process; `assignments` are those that it drives itself if it is a worker."""
         self._me = me
         self._store = store
         self._service = service
@@ -88,7 +88,7 @@ class ClusterApi:
                 answer = await (await self._answerer(query)).ask(query)
         return answer  # type: ignore[no-any-return]  # as the query says
 
-    async def _status(self, session: SessionId) -> Glance:
+    async def _status(self, session: SessionId) -> SessionStatus:
         """Return the state of a session.
 
         A run that waits for a person is running, although no worker need hold it meanwhile. One that a
@@ -98,7 +98,7 @@ class ClusterApi:
         if status.run is None or status.is_running:
             return status
         waits = bool(status.run.approvals or status.run.questions)
-        return replace(status, is_running=waits or await self._routing.is_seen_to(session))
+        return replace(status, is_running=waits or await self._routing.has_job(session))
 
     async def _answerer(self, query: Query[Any]) -> SessionApi:
         match query.answered_by:
@@ -107,7 +107,7 @@ class ClusterApi:
             case "owner":
                 return await self._owner(query.session)  # type: ignore[attr-defined]  # each of these has one
             case "worker":
-                return await self._routing.some_worker() or self._service
+                return await self._routing.find_worker() or self._service
 
     async def _owner(self, session: SessionId) -> SessionApi:
         """Return the worker that drives a session, or one that may."""
@@ -116,7 +116,7 @@ class ClusterApi:
                 return api
         except OSError:
             pass  # it is about to be known that it is gone
-        return await self._routing.some_worker(session) or self._service
+        return await self._routing.find_worker(session) or self._service
 
     # ------------------------------------------------------------------ all workers at once
 
@@ -133,7 +133,7 @@ class ClusterApi:
                 await asyncio.Event().wait()  # until it is cancelled
 
         async with self._service.provide_tools(session, dispatcher):
-            everywhere = Everywhere(self._roster, self._peers, self._me, provide)
+            everywhere = WorkerTasks(self._roster, self._peers, self._me, provide)
             keeping = asyncio.create_task(everywhere.keep())
             try:
                 await everywhere.settled()
@@ -154,8 +154,8 @@ class ClusterApi:
 
     async def _watch_all(self) -> AsyncGenerator[SessionNews, None]:
         """Yield the state of the sessions in memory, on all machines."""
-        heard = Heard()
-        everywhere = Everywhere(self._roster, self._peers, self._me, heard.listen)
+        heard = NewsMerger()
+        everywhere = WorkerTasks(self._roster, self._peers, self._me, heard.listen)
         here = heard.listen(self._me, self._service, lambda: None)
         tasks = [asyncio.create_task(here), asyncio.create_task(everywhere.keep())]
         try:

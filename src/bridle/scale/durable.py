@@ -34,9 +34,9 @@ from sqlalchemy.exc import DBAPIError
 
 from bridle.core.errors import SessionBusy, SessionNotRunning
 from bridle.core.ids import SessionId
-from bridle.scale.orders import Order, order_text
-from bridle.stores.postgres.faults import name_of, parse_url, secrets_of, translated
-from bridle.system.tenant import current
+from bridle.scale.jobs import Job, encode_job
+from bridle.stores.postgres.errors import display_name, find_secrets, parse_url, to_store_error
+from bridle.system.current_tenant import current
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ Drive = Callable[[str, str, Callable[[str], Awaitable[None]]], Awaitable[str]]
 """Runs a leg, given its id, its order and a callback that reports the outcome of the command."""
 
 
-class Lane(Struct, frozen=True):
+class QueueSpec(Struct, frozen=True):
     """A queue and its limits across all machines."""
 
     name: str
@@ -77,7 +77,7 @@ async def migrate(url: str) -> None:
     await _at_start(url, lambda: DBOS.migrate(url))
 
 
-class Dispatch:
+class JobQueue:
     """Enqueues legs and reports their outcomes."""
 
     def __init__(self, url: str) -> None:
@@ -109,7 +109,7 @@ class Dispatch:
         return self._client
 
     async def enqueue(
-        self, leg: str, order: Order, lane: Lane, *, tenant: str, priority: int, delay_s: float = 0.0
+        self, leg: str, order: Job, lane: QueueSpec, *, tenant: str, priority: int, delay_s: float = 0.0
     ) -> None:
         """Put a leg on a queue; does nothing if the queue already has one with this id."""
         options: EnqueueOptions = {
@@ -124,7 +124,7 @@ class Dispatch:
             options["delay_seconds"] = delay_s
         if lane.is_shared:
             options["queue_partition_key"] = tenant or "-"
-        await self._engine.enqueue_async(options, order_text(order))
+        await self._engine.enqueue_async(options, encode_job(order))
 
     async def taken(self, leg: str, timeout_s: float) -> str:
         """Wait until a worker has taken the command of a leg; return the outcome as text.
@@ -176,7 +176,7 @@ class Dispatch:
         )
         return not any(status.executor_id for status in found)
 
-    async def hand_on(self, is_gone: Callable[[str], Awaitable[bool]]) -> int:
+    async def requeue_lost(self, is_gone: Callable[[str], Awaitable[bool]]) -> int:
         """Requeue the legs of dead workers; return how many.
 
         Only one process may do this at a time, because the legs are listed before their workers are checked.
@@ -237,7 +237,7 @@ class Dispatch:
 
 
 class Executor:
-    """Runs legs in this process and records the steps of their runs; implements the port `Steps`."""
+    """Runs legs in this process and records the steps of their runs; implements the port `DurableSteps`."""
 
     def __init__(self, url: str, worker: str) -> None:
         self._url = url
@@ -246,7 +246,7 @@ class Executor:
         self._stints: dict[SessionId, _Stint] = {}
         self._numbers = count(1)
 
-    async def launch(self, drive: Drive, lanes: Sequence[Lane], *, runs: int, poll_s: float) -> None:
+    async def launch(self, drive: Drive, lanes: Sequence[QueueSpec], *, runs: int, poll_s: float) -> None:
         """Start to run legs from these queues; the worker must already be registered as living."""
         self._drive = drive
         config: DBOSConfig = {
@@ -414,7 +414,7 @@ async def _at_start(url: str, work: Callable[[], T]) -> T:
         return await asyncio.to_thread(work)
     except DBAPIError as error:
         params = parse_url(url)
-        raise translated(name_of(params), error.orig or error, secrets_of(params)) from None
+        raise to_store_error(display_name(params), error.orig or error, find_secrets(params)) from None
 
 
 def _limiter(starts: tuple[int, float] | None) -> Any:

@@ -37,9 +37,9 @@ class GuestClaims:
             return True
         holder = await self._claims.holder(session)
         is_free = holder not in ("", self._members.me.id) and await self._members.wait_for_end(holder)
-        return (is_free or await self.came_back()) and await self._claims.claim(session)
+        return (is_free or await self.rejoin_if_gone()) and await self._claims.claim(session)
 
-    async def came_back(self) -> bool:
+    async def rejoin_if_gone(self) -> bool:
         """Rejoin if we were declared gone, for example after a sleep; return whether that was the case.
 
         Does nothing while a session is held, since that session is no longer ours. Raises StoreError.
@@ -51,7 +51,7 @@ class GuestClaims:
                 return False
             self._living.cancel()
             await asyncio.wait([self._living])
-            await self._members.join_again()
+            await self._members.rejoin()
             self._living = asyncio.create_task(self._members.run())
             return True
 
@@ -91,7 +91,7 @@ class GuestStore(PostgresStore):
         try:
             return await super().append(session, expected_seq, events, dates=dates)
         except SessionTaken:
-            if expected_seq or not await self._guest.came_back():
+            if expected_seq or not await self._guest.rejoin_if_gone():
                 raise
         return await super().append(session, expected_seq, events, dates=dates)
 

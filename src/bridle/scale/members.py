@@ -22,7 +22,7 @@ from msgspec import Struct
 from bridle.core.errors import StoreError
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
-from bridle.stores.postgres.rows import Connection, rows_of
+from bridle.stores.postgres.rows import Connection, fetch_rows
 
 MISSED_BEATS = 3  # for a process whose connection is lost, too
 FORGET = "30 days"
@@ -108,7 +108,7 @@ class Members:
         me = self.me
         await self._postgres.rows(_JOIN, (me.id, me.node, me.address, list(me.labels), me.version))
 
-    async def join_again(self) -> None:
+    async def rejoin(self) -> None:
         """Register again after we were declared gone; requires that we hold no claims. Raises StoreError."""
         await self._drop_connection()
         await self._postgres.rows(_AGAIN, (self.me.id,))
@@ -124,9 +124,9 @@ class Members:
                 await self._claims.clear(self.me.id)
         await self._drop_connection()
 
-    async def living(self) -> list[Member]:
+    async def list_living(self) -> list[Member]:
         """Return the processes known to live; raises StoreError."""
-        return await living(self._postgres)
+        return await list_living(self._postgres)
 
     async def run(self) -> None:
         """Beat and judge until cancelled or declared gone."""
@@ -146,7 +146,7 @@ class Members:
         async with asyncio.timeout(self._dead_after_s):
             connection = self._connection or await self._connect()
             late_s = self._dead_after_s / 2
-            found = await rows_of(connection, _BEAT, (self.is_draining, self.me.id, late_s))
+            found = await fetch_rows(connection, _BEAT, (self.is_draining, self.me.id, late_s))
             if not found:
                 log.error("%s was declared gone: it stops", self.me.id)
                 self.is_lost.set()
@@ -156,7 +156,7 @@ class Members:
 
     async def _connect(self) -> Connection:
         connection = self._connection = await self._postgres.connect()
-        await rows_of(connection, "SELECT pg_advisory_lock(hashtextextended(%s, 0))", (self.me.id,))
+        await fetch_rows(connection, "SELECT pg_advisory_lock(hashtextextended(%s, 0))", (self.me.id,))
         return connection
 
     async def _drop_connection(self) -> None:
@@ -171,7 +171,7 @@ class Members:
         if connection is None or self.is_lost.is_set():
             return
         async with asyncio.timeout(JUDGE_S), connection.transaction():
-            if not (await rows_of(connection, "SELECT pg_try_advisory_xact_lock(%s)", (_JUDGE,)))[0][0]:
+            if not (await fetch_rows(connection, "SELECT pg_try_advisory_xact_lock(%s)", (_JUDGE,)))[0][0]:
                 return  # another process does it
             gone = await self._late(connection)
             for worker in gone:
@@ -187,9 +187,9 @@ class Members:
     async def _late(self, connection: Connection) -> list[str]:
         bounds = (self._dead_after_s, self.me.id, MISSED_BEATS * self._beat_s)
         late = []
-        for one, is_dead in await rows_of(connection, _LATE, bounds):
+        for one, is_dead in await fetch_rows(connection, _LATE, bounds):
             lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
-            if is_dead or (await rows_of(connection, lock, (one,)))[0][0]:
+            if is_dead or (await fetch_rows(connection, lock, (one,)))[0][0]:
                 late.append(one)
         return late
 
@@ -223,7 +223,7 @@ class Members:
         return not await self._postgres.rows(_IS_GONE, (worker,))
 
 
-async def living(postgres: Postgres) -> list[Member]:
+async def list_living(postgres: Postgres) -> list[Member]:
     """Return the processes known to live; raises StoreError."""
     return [
         Member(name, node, address, tuple(labels), version, draining, silent_s)

@@ -22,33 +22,33 @@ from msgspec.structs import replace
 from bridle.config.scale_keys import ScaleSettings
 from bridle.core.errors import BridleError, NotDrivenHere, StoreError, WorkspaceLost
 from bridle.core.ids import SessionId
-from bridle.core.ports import Purse
+from bridle.core.ports import TenantBudget
 from bridle.core.protocol import AnyCommand, Command, Delete, Fork
 from bridle.core.queries import Status
 from bridle.core.session_api import Receipt, SessionApi
+from bridle.scale.assignments import JobRunner
+from bridle.scale.budget_settlement import settle_ended
 from bridle.scale.cluster_api import ClusterApi
-from bridle.scale.durable import Dispatch, Executor
+from bridle.scale.command_router import CommandRouter, ModelOf
+from bridle.scale.durable import Executor, JobQueue
 from bridle.scale.durable import migrate as migrate_engine
-from bridle.scale.following import Following
-from bridle.scale.lanes import lanes_of
-from bridle.scale.legs import Legs
+from bridle.scale.jobs import Job
+from bridle.scale.member_cache import MemberCache
 from bridle.scale.members import Member, Members
-from bridle.scale.orders import Order
-from bridle.scale.peers import Peers, Reach
-from bridle.scale.roster import Roster
-from bridle.scale.routing import ModelOf, Routing
-from bridle.scale.settling import settle_ended
+from bridle.scale.peer_connections import PeerConnections, Reach
+from bridle.scale.queues import list_queues
+from bridle.scale.remote_events import RemoteEvents
 from bridle.scale.tenant_folders import TenantFolders
 from bridle.sessions.service import SessionService
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.listener import Listener
 from bridle.stores.postgres.migrations import migrate
+from bridle.stores.postgres.notifications import CLAIMS, RECORDS
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.retention import prune_archived
 from bridle.stores.postgres.rows import Connection
 from bridle.stores.postgres.store import PostgresStore
-from bridle.stores.postgres.telling import CLAIMS, RECORDS
-from bridle.system.programs import find_program, outer_environment, why_not_found
+from bridle.system.programs import find_program, unsandboxed_environment, why_not_found
 
 SWEEP_S = 5.0  # the longest pause between checks for runs that wait for a person
 START_S = 3.0  # for a database that is starting at the same time
@@ -65,9 +65,9 @@ _READ_TOKEN = "SELECT value FROM bridle.cluster WHERE name = 'token'"
 log = logging.getLogger("bridle.scale")
 
 
-async def prepare(postgres: Postgres, url: str, *, may_migrate: bool) -> None:
+async def prepare_tables(postgres: Postgres, url: str, *, may_migrate: bool) -> None:
     """Make sure that the tables exist; raises StoreError, also if they belong to another Bridle version."""
-    await postgres.retrying(_greet, patience_s=START_S)
+    await postgres.retry(_greet, patience_s=START_S)
     if may_migrate:
         for change in await migrate(postgres):
             log.info("changed the tables: %s", change)
@@ -87,7 +87,7 @@ async def cluster_token(postgres: Postgres) -> str:
     return found
 
 
-class Foundation(Struct, frozen=True):
+class NodeParts(Struct, frozen=True):
     """What a node needs before its sessions are opened."""
 
     scale: ScaleSettings
@@ -101,7 +101,7 @@ class Foundation(Struct, frozen=True):
     model_of: ModelOf
     folders: TenantFolders
     """Where tenants may work."""
-    purse: Purse
+    purse: TenantBudget
     keep_archived_s: float | None = None
     environ: Mapping[str, str] = {}
     """For programs of the cluster's operator."""
@@ -110,22 +110,22 @@ class Foundation(Struct, frozen=True):
 class Node:
     """One process of the cluster."""
 
-    def __init__(self, ground: Foundation, reach: Reach) -> None:
+    def __init__(self, ground: NodeParts, reach: Reach) -> None:
         self._ground = ground
         self._scale = ground.scale
-        self.dispatch = Dispatch(ground.url)
+        self.dispatch = JobQueue(ground.url)
         self.members = Members(
             ground.postgres,
             ground.claims,
             ground.me,
             beat_s=float(self._scale.beat),
             dead_after_s=float(self._scale.dead_after),
-            hand_on=self.dispatch.hand_on,
+            hand_on=self.dispatch.requeue_lost,
         )
-        self.roster = Roster(self.members)
+        self.roster = MemberCache(self.members)
         self.executor = Executor(ground.url, ground.me.id) if ground.is_worker else None
-        self._peers = Peers(reach)
-        self.routing = Routing(
+        self._peers = PeerConnections(reach)
+        self.routing = CommandRouter(
             ground.postgres,
             self._scale,
             self.dispatch,
@@ -135,11 +135,11 @@ class Node:
             new_id=ground.new_id,
             model_of=ground.model_of,
         )
-        self.following = Following(ground.store, self.routing.api_of)
+        self.following = RemoteEvents(ground.store, self.routing.api_of)
         self._listener = Listener(ground.postgres)
         self._stack = AsyncExitStack()
         self._service: SessionService | None = None
-        self._legs: Legs | None = None
+        self._legs: JobRunner | None = None
         self._ending: asyncio.Task[None] | None = None
         self._loose: set[asyncio.Task[None]] = set()
 
@@ -153,7 +153,7 @@ class Node:
         """Take the sessions of this process; returns the session API of the cluster."""
         self._service = service
         if self.executor is not None:
-            self._legs = Legs(service, self.executor, self)
+            self._legs = JobRunner(service, self.executor, self)
         return ClusterApi(
             service,
             self._ground.store,
@@ -181,13 +181,13 @@ class Node:
         self._stack.push_async_callback(self.members.leave)
         self._stack.push_async_callback(self._peers.aclose)
         self._stack.push_async_callback(self.following.aclose)
-        self._listener.listen(RECORDS, self.following.heard_records)
-        self._listener.listen(CLAIMS, self.following.heard_claims)
+        self._listener.listen(RECORDS, self.following.on_records_notice)
+        self._listener.listen(CLAIMS, self.following.on_claims_notice)
         self._listener.listen(CLAIMS, self._heard_claims)
         self._keep(self._listen())
         self._keep(self.members.run())
         if self.executor is not None and self._legs is not None:
-            lanes = list(lanes_of(self._scale, self._ground.me.node))
+            lanes = list(list_queues(self._scale, self._ground.me.node))
             await self.executor.launch(
                 self._legs.drive, lanes, runs=self._scale.runs, poll_s=float(self._scale.poll)
             )
@@ -218,7 +218,7 @@ class Node:
 
         self._stack.push_async_callback(end)
 
-    async def _sweep(self, legs: Legs) -> None:
+    async def _sweep(self, legs: JobRunner) -> None:
         after_s = float(self._scale.rest_after)
         while True:
             await asyncio.sleep(min(SWEEP_S, after_s / 4))
@@ -260,14 +260,14 @@ class Node:
 
     # ------------------------------------------------------------------ for legs
 
-    async def pass_on(self, session: SessionId, command: Command) -> Receipt:
+    async def forward(self, session: SessionId, command: Command) -> Receipt:
         """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         holder = await self.routing.holder(session)
         if holder in ("", self._ground.me.id):
             raise NotDrivenHere(f"nobody drives session {session}")
-        return await self.routing.hand_over(holder, session, command)
+        return await self.routing.send_to_worker(holder, session, command)
 
-    async def order(self, order: Order, leg: str) -> None:
+    async def order(self, order: Job, leg: str) -> None:
         """Order another leg, after a short delay."""
         delay_s = 0.0 if self.members.is_draining else AGAIN_S * order.tries
         glance = await self.service.ask(Status(order.session))
@@ -290,7 +290,7 @@ class Node:
                 f"session {session} works in {folder}, which is not on the machine {node}",
                 hint="let all workers see the same folders, or set scale.fetch to what brings them",
             )
-        environ = outer_environment(self._ground.environ, (folder,))
+        environ = unsandboxed_environment(self._ground.environ, (folder,))
         command, *args = self._scale.fetch
         program = find_program(command, environ["PATH"], outside=(folder,))
         if program is None:
@@ -319,7 +319,7 @@ class Node:
 class _WorkerApi:
     """The sessions of a worker; a command is taken only for one that a leg drives."""
 
-    def __init__(self, service: SessionService, legs: Legs) -> None:
+    def __init__(self, service: SessionService, legs: JobRunner) -> None:
         self._service = service
         self._legs = legs
 

@@ -22,11 +22,11 @@ from bridle.core.protocol import AnyCommand, Delta, Fork, Record
 from bridle.core.protocol.names import snake
 from bridle.core.queries import ListSessions, Query
 from bridle.core.session_api import Receipt, SessionApi, SessionNews
-from bridle.core.tenancy import AUDIT, NEEDS, Principal, Scope, Tenant, may_see, session_in, tenant_of
+from bridle.core.tenancy import AUDIT, NEEDS, Principal, Scope, Tenant, may_see, qualify_session, tenant_of
 from bridle.scale.audit import AuditLog
-from bridle.scale.tamed import folder_wanted, tamed
 from bridle.scale.tenant_folders import TenantFolders
-from bridle.system.tenant import current
+from bridle.scale.tenant_limits import get_requested_folder, restrict_command
+from bridle.system.current_tenant import current
 
 A = TypeVar("A")
 
@@ -74,11 +74,11 @@ class TenantApi:
         action = snake(type(command).__name__)
         async with self._doing(action, NEEDS[action], session) as (tenant, mine):
             if isinstance(command, Fork):
-                child = session_in(tenant_of(mine), command.session_id or self._new_id())
+                child = qualify_session(tenant_of(mine), command.session_id or self._new_id())
                 command = replace(command, session_id=child)
             if not self._principal.is_cluster_admin:
-                command = tamed(command, tenant)
-                if (cwd := folder_wanted(command)) is not None:
+                command = restrict_command(command, tenant)
+                if (cwd := get_requested_folder(command)) is not None:
                     await self._folders.check(tenant, cwd)
             return await self._api.submit(mine, command)
 
@@ -167,7 +167,7 @@ class TenantApi:
         """Return the session that the principal means; raises SessionNotFound, UsageError."""
         owner = tenant_of(wanted)
         if not self._principal.is_cluster_admin or not owner:
-            return session_in(self._principal.tenant, wanted)
+            return qualify_session(self._principal.tenant, wanted)
         if owner == AUDIT:
             raise SessionNotFound(f'no session "{wanted}"', hint="bridle session list")
-        return session_in(owner, wanted)
+        return qualify_session(owner, wanted)

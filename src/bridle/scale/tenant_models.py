@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection
 
 from bridle.core.errors import NotAllowed
 from bridle.core.model import Model
-from bridle.core.ports import LocalModels, Models, Provider, Tenants, offers
-from bridle.scale.tamed import is_among
-from bridle.system.tenant import current
+from bridle.core.ports import LocalModels, Models, Provider, Tenants, implements
+from bridle.scale.tenant_limits import matches_model
+from bridle.system.current_tenant import current
 
 
 class TenantModels:
@@ -48,7 +48,7 @@ class TenantModels:
 
     def server_pids(self) -> dict[str, int]:
         """Return the process ids of running model servers, by name."""
-        return self._models.server_pids() if offers(self._models, LocalModels) else {}
+        return self._models.server_pids() if implements(self._models, LocalModels) else {}
 
     async def aclose(self) -> None:
         """Close every provider."""
@@ -58,4 +58,4 @@ class TenantModels:
         tenant = await self._tenants.tenant(name)
         if tenant is None:
             return False
-        return ref in tenant.models if self._is_file(ref) else is_among(ref, tenant.models)
+        return ref in tenant.models if self._is_file(ref) else matches_model(ref, tenant.models)

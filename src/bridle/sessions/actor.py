@@ -14,7 +14,7 @@ from contextlib import suppress
 from bridle.core.compaction import check_pin
 from bridle.core.errors import BridleError, SessionBusy, SessionNotRunning, StoreError, UsageError
 from bridle.core.loop import CancelRequested
-from bridle.core.ports import SessionTool, offers
+from bridle.core.ports import SessionTool, implements
 from bridle.core.protocol import (
     Archive,
     Cancel,
@@ -37,13 +37,13 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.session_api import Receipt
-from bridle.sessions.aside import Aside
-from bridle.sessions.children import Family
+from bridle.sessions.background_task import BackgroundTask
+from bridle.sessions.command_checks import check_command
 from bridle.sessions.engine import Engine
-from bridle.sessions.intake import check_command
 from bridle.sessions.journal import Journal
+from bridle.sessions.maintenance import Maintenance
+from bridle.sessions.run_children import SubAgents
 from bridle.sessions.runs import Runs
-from bridle.sessions.upkeep import Upkeep
 
 INBOX = 64
 
@@ -51,11 +51,11 @@ INBOX = 64
 class Actor:
     """Runs everything that happens to one session in sequence."""
 
-    def __init__(self, engine: Engine, journal: Journal, family: Family) -> None:
+    def __init__(self, engine: Engine, journal: Journal, family: SubAgents) -> None:
         self.journal = journal
         self._engine = engine
-        self._upkeep = Upkeep(engine, journal, family)
-        self._aside = Aside()
+        self._upkeep = Maintenance(engine, journal, family)
+        self._aside = BackgroundTask()
         self.runs = Runs(engine, journal, family, self._upkeep, self._aside)
         self._inbox: asyncio.Queue[tuple[Command, asyncio.Future[Receipt]]] = asyncio.Queue(INBOX)
         self._untaken = 0  # commands not yet handled; a Prompt is handled once its model server is up
@@ -92,7 +92,7 @@ class Actor:
     async def give_up(self, reason: str) -> None:
         """End an interrupted run that cannot be resumed; raises SessionBusy while it is being driven."""
         async with self.runs.between():
-            await self._upkeep.close_cut_off(reason)
+            await self._upkeep.close_interrupted(reason)
             await self.journal.flush()
 
     async def notice_changes(self) -> None:
@@ -130,7 +130,7 @@ class Actor:
         await self._aside.aclose()
         await self.runs.aclose()
         for tool in self._engine.tools:
-            if offers(tool, SessionTool):
+            if implements(tool, SessionTool):
                 with suppress(BridleError, OSError):  # closing the other sessions must go on
                     await tool.end_session(self.journal.id)
         if self._engine.servers is not None:

@@ -7,15 +7,15 @@ from msgspec.structs import replace
 from bridle.core.budget import Spend
 from bridle.core.errors import StoreError
 from bridle.core.ids import RunId, SessionId
-from bridle.core.ports import Purse
+from bridle.core.ports import TenantBudget
 from bridle.core.protocol import RunEnded
 from bridle.sessions.setup import Setup
 
 
-class Allowance:
+class TenantReservation:
     """Reserves and settles the tenant budget of one session's runs; a sub-agent's is part of its parent's."""
 
-    def __init__(self, purse: Purse | None, session: SessionId) -> None:
+    def __init__(self, purse: TenantBudget | None, session: SessionId) -> None:
         self._purse = purse
         self._session = session
 

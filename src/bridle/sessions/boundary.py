@@ -16,34 +16,34 @@ from bridle.core.loop import Drained, EndRun, Input, Refused
 from bridle.core.messages import Usage, user_message
 from bridle.core.ports import HookRound
 from bridle.core.protocol import BudgetWarned, MessageAdded, MessageSource, TurnEnded
-from bridle.sessions.kit import Happening, RunKit, refusal
 from bridle.sessions.model_calls import ModelCalls, exhausted
-from bridle.sessions.structured import Extraction
-from bridle.sessions.until import Check, run_check
+from bridle.sessions.run_context import EffectOutcome, RunContext, refusal
+from bridle.sessions.structured_output import Extraction
+from bridle.sessions.until import UntilResult, run_check
 
 OVER = Drained(stop=Refused("completed", ""))
 
 
-class Heard(Happening, frozen=True):
+class BoundaryHooksAnswered(EffectOutcome, frozen=True):
     """The turn_boundary hooks have answered."""
 
     round: HookRound
 
 
-class Arrived(Happening, frozen=True):
+class ChildArrived(EffectOutcome, frozen=True):
     """A sub-agent that the run waited for has ended."""
 
 
-class Checked(Happening, frozen=True):
+class UntilChecked(EffectOutcome, frozen=True):
     """The `until` command has ended."""
 
-    check: Check
+    check: UntilResult
 
 
 class Boundary:
     """Decides what follows a turn."""
 
-    def __init__(self, kit: RunKit, model_calls: ModelCalls) -> None:
+    def __init__(self, kit: RunContext, model_calls: ModelCalls) -> None:
         self._kit = kit
         self._model_calls = model_calls
         self._has_passed = False
@@ -57,15 +57,15 @@ class Boundary:
         usage = reply.usage if reply is not None else Usage()
         if not kit.run.turn_ended:  # already recorded if the run was interrupted at this boundary
             kit.journal.stage(TurnEnded(kit.run.run_id, turn, usage, self._model_calls.context))
-        if kit.hooks.listen_at("turn_boundary"):
+        if kit.hooks.has_hook_at("turn_boundary"):
             kit.later(self._ask_hooks())
             return []
         return self.decide()
 
     async def _ask_hooks(self) -> None:
-        self._kit.post(Heard(await self._kit.hooks.ask("turn_boundary")))
+        self._kit.post(BoundaryHooksAnswered(await self._kit.hooks.ask("turn_boundary")))
 
-    def heard(self, heard: Heard) -> list[Input]:
+    def heard(self, heard: BoundaryHooksAnswered) -> list[Input]:
         """Record the hooks' answers, and continue unless one refuses."""
         self._kit.journal.stage(*heard.round.events)
         if (deny := heard.round.outcome.deny) is not None:
@@ -81,7 +81,7 @@ class Boundary:
         if has_news:
             self._has_passed = False  # the model may change what was checked
             return [self._go_on(more=True)]
-        if kit.run.options.approve_each and kit.run.was_one_denied:
+        if kit.run.options.approve_each and kit.run.has_denial:
             return [OVER]
         reply = kit.run.replied
         has_calls = reply is not None and bool(reply.message.calls)
@@ -115,14 +115,14 @@ class Boundary:
 
     async def _wait_for_children(self) -> None:
         await self._kit.children.next_result()
-        self._kit.post(Arrived())
+        self._kit.post(ChildArrived())
 
     async def _check(self) -> None:
         setup = self._kit.setup
         environ = {**self._kit.engine.environ, **self._kit.env_of(None)}
-        self._kit.post(Checked(await run_check(self._kit.run.options.until, setup.cwd, environ)))
+        self._kit.post(UntilChecked(await run_check(self._kit.run.options.until, setup.cwd, environ)))
 
-    def checked(self, checked: Checked) -> list[Input]:
+    def checked(self, checked: UntilChecked) -> list[Input]:
         """Continue the run unless the `until` command passed."""
         self._has_passed = checked.check.passed
         if self._has_passed:

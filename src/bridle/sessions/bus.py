@@ -25,14 +25,14 @@ from bridle.core.protocol import (
 MAX_NOTED = 10_000  # sessions
 BACKLOG = 4_096  # items a watcher may fall behind; a 30-line screen of text is some 500
 
-NEWS = (
+LIST_EVENTS = (
     *(SessionTitled, SessionArchived, ApprovalRequested, ApprovalDecided),
     *(QuestionAsked, QuestionAnswered, ToolFinished),
 )
 """Events that may change a session list; a run's start and end are announced separately."""
 
 
-PIECES = (TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta)
+FRAGMENT_DELTAS = (TextDelta, ReasoningDelta, ToolCallDelta, ToolOutputDelta)
 """Deltas whose full content is recorded a little later."""
 
 
@@ -78,7 +78,7 @@ class Subscription:
         return dropped, items
 
 
-class Roll:
+class ChangedSessions:
     """The changed sessions that one reader of news has not read yet, each listed once."""
 
     def __init__(self, sessions: Iterable[SessionId]) -> None:
@@ -110,17 +110,17 @@ class Bus:
         self._backlog = backlog
         self._on_watch = on_watch
         self._watchers: dict[SessionId, list[Subscription]] = {}
-        self._rolls: list[Roll] = []
+        self._rolls: list[ChangedSessions] = []
         self._newest: dict[SessionId, int] = {}
         """The newest published record of each session with an active run; current deltas belong after it."""
 
-    def open_roll(self, sessions: Iterable[SessionId]) -> Roll:
+    def subscribe_changes(self, sessions: Iterable[SessionId]) -> ChangedSessions:
         """Add a reader of news, which has read about none of these sessions yet."""
-        roll = Roll(sessions)
+        roll = ChangedSessions(sessions)
         self._rolls.append(roll)
         return roll
 
-    def close_roll(self, roll: Roll) -> None:
+    def unsubscribe_changes(self, roll: ChangedSessions) -> None:
         """Remove a reader of news."""
         self._rolls.remove(roll)
 
@@ -168,7 +168,9 @@ class Bus:
 
     def publish(self, session: SessionId, items: Sequence[Record | Delta]) -> None:
         """Send records and deltas to the session's watchers; never waits."""
-        if self._rolls and any(isinstance(item, Record) and isinstance(item.event, NEWS) for item in items):
+        if self._rolls and any(
+            isinstance(item, Record) and isinstance(item.event, LIST_EVENTS) for item in items
+        ):
             self.announce(session)
         self._note(session, items)
         for item in items:
@@ -177,7 +179,7 @@ class Bus:
     def show(self, session: SessionId, item: Record | Delta) -> None:
         """Send one item to the session's watchers; the deltas in `PIECES` only to those that want them."""
         for watcher in self._watchers.get(session, ()):
-            if watcher.wants_pieces or not isinstance(item, PIECES):
+            if watcher.wants_pieces or not isinstance(item, FRAGMENT_DELTAS):
                 watcher.push(item)
 
     def _note(self, session: SessionId, items: Sequence[Record | Delta]) -> None:

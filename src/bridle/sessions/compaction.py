@@ -14,10 +14,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.core.carried import shorten
 from bridle.core.compaction import CompactionPolicy, Plan, check_pin, compose, is_due, measure, plan
 from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_tokens
 from bridle.core.errors import RETRYABLE_KINDS, BridleError, ProviderError, UsageError
+from bridle.core.kept_context import shorten_middle
 from bridle.core.messages import Message, user_message
 from bridle.core.model import Model, ModelRequest
 from bridle.core.ports import Provider
@@ -29,11 +29,11 @@ from bridle.core.protocol import (
     Event,
     Pinned,
 )
-from bridle.core.retelling import cut_at_paragraph, retell
 from bridle.core.session import Session
-from bridle.core.surrogates import mended
-from bridle.sessions.bill import Bill
+from bridle.core.summary_input import cut_at_paragraph, render_for_summary
+from bridle.core.surrogates import replace_surrogates
 from bridle.sessions.engine import Engine
+from bridle.sessions.metered_calls import MeteredCalls
 from bridle.sessions.setup import Backend, Setup
 
 INSTRUCTION_FILE = Path(__file__).with_suffix(".md")
@@ -48,7 +48,7 @@ PINS_SHARE = 8  # pins take at most 1/8 of the window
 HALVINGS = 2  # how often to halve the parts when a vendor finds them too long
 
 
-def due(
+def plan_compaction(
     session: Session,
     backend: Backend,
     policy: CompactionPolicy,
@@ -76,14 +76,14 @@ async def compact(
     session: Session,
     *,
     trigger: CompactionTrigger,
-    bill: Bill,
+    bill: MeteredCalls,
     keep: str = "",
 ) -> tuple[Event, ...]:
     """Return what to record: OutputsCleared, Compacted or CompactionFailed; nothing if everything can stay.
 
     The text that the user wants kept comes as Pinned before Compacted. What was pinned in the meantime comes
-    again after it, because the model has not read that yet. Raises only CancelledError; `bill` then holds the
-    cost so far.
+    again after it, because the model has not read that yet. Raises only CancelledError;
+    `metered_calls` then holds the cost so far.
     """
     pins = session.known.pins
     if keep.strip() and keep not in pins:
@@ -97,7 +97,7 @@ async def compact(
         return ()
     if planned.cleared is not None:
         return (planned.cleared,)
-    told = _tell(session, planned, pins, keep)
+    told = _summary_input(session, planned, pins, keep)
     try:
         async with asyncio.timeout(TIMEOUT_S):
             summary = await _summarise(engine, setup, backend, told, bill)
@@ -113,7 +113,7 @@ async def compact(
     return (*asked, _paid(bill, compacted), *meanwhile)
 
 
-class Told(Struct, frozen=True):
+class SummaryInput(Struct, frozen=True):
     """The input of a summary, as of the start of the compaction."""
 
     plan: Plan
@@ -127,21 +127,21 @@ class Told(Struct, frozen=True):
     tokens_before: int
 
 
-def _paid(bill: Bill, compacted: Compacted) -> Compacted:
+def _paid(bill: MeteredCalls, compacted: Compacted) -> Compacted:
     return replace(compacted, model=bill.model, usage=bill.usage, cost=bill.cost)
 
 
-def failed(bill: Bill, error: str) -> CompactionFailed:
+def failed(bill: MeteredCalls, error: str) -> CompactionFailed:
     """Return the event for a failed compaction, with its cost."""
     return CompactionFailed(error, bill.usage, bill.cost)
 
 
-def _tell(session: Session, planned: Plan, pins: tuple[str, ...], keep: str) -> Told:
+def _summary_input(session: Session, planned: Plan, pins: tuple[str, ...], keep: str) -> SummaryInput:
     before = session.transcript.compacted
     summary, said_before = (before.summary, before.corrections) if before is not None else ("", ())
     fallen = planned.carried.fallen[: len(said_before)]
     old = session.messages[: planned.first_kept]
-    return Told(
+    return SummaryInput(
         planned,
         (
             *(user_message(text) for text in fallen),
@@ -156,7 +156,7 @@ def _tell(session: Session, planned: Plan, pins: tuple[str, ...], keep: str) -> 
     )
 
 
-async def _compacted(setup: Setup, backend: Backend, told: Told, summary: str) -> Compacted:
+async def _compacted(setup: Setup, backend: Backend, told: SummaryInput, summary: str) -> Compacted:
     carried = told.plan.carried
     can_recall = RECALL_TOOL in setup.dispatcher.names
     message = compose(summary, carried, can_recall=can_recall)
@@ -179,7 +179,9 @@ async def _compacted(setup: Setup, backend: Backend, told: Told, summary: str) -
 # ---------------------------------------------------------------------------- the summary
 
 
-async def _summarise(engine: Engine, setup: Setup, backend: Backend, told: Told, bill: Bill) -> str:
+async def _summarise(
+    engine: Engine, setup: Setup, backend: Backend, told: SummaryInput, bill: MeteredCalls
+) -> str:
     """Ask the small model, then the run's own; raises the last error."""
     small = setup.agent.small_model
     if small and small != backend.model.ref:
@@ -188,7 +190,9 @@ async def _summarise(engine: Engine, setup: Setup, backend: Backend, told: Told,
     return await _write(engine, backend.provider, backend.model, told, bill)
 
 
-async def _write(engine: Engine, provider: Provider, model: Model, told: Told, bill: Bill) -> str:
+async def _write(
+    engine: Engine, provider: Provider, model: Model, told: SummaryInput, bill: MeteredCalls
+) -> str:
     instruction = await asyncio.to_thread(INSTRUCTION_FILE.read_text, "utf-8")
     most_output = max(2 * told.plan.most_tokens, LEAST_OUTPUT_TOKENS)
     most_output = min(most_output, model.max_output_tokens, model.window_tokens // OUTPUT_SHARE)
@@ -199,7 +203,7 @@ async def _write(engine: Engine, provider: Provider, model: Model, told: Told, b
     for halving in range(HALVINGS + 1):
         try:
             return await _write_parts(
-                engine, Writer(provider, model, asked, bill), told, part_tokens >> halving
+                engine, SummaryWriter(provider, model, asked, bill), told, part_tokens >> halving
             )
         except ProviderError as error:
             if error.kind != "context_length_exceeded" or halving == HALVINGS:
@@ -207,27 +211,27 @@ async def _write(engine: Engine, provider: Provider, model: Model, told: Told, b
     raise AssertionError("the last try returns or raises")
 
 
-class Writer(Struct, frozen=True):
+class SummaryWriter(Struct, frozen=True):
     """A model that writes summaries, and the request it gets with every part."""
 
     provider: Provider
     model: Model
     asked: ModelRequest
-    bill: Bill
+    bill: MeteredCalls
 
     async def answer(self, question: str) -> str:
         """Return the model's text; raises ProviderError, also for an empty text, and UsageError."""
         request = replace(self.asked, messages=(user_message(question),))
         reply = await self.bill.ask(self.provider, self.model, request)
-        if text := mended(reply.message).text.strip():
+        if text := replace_surrogates(reply.message).text.strip():
             return text
         raise ProviderError("the summary is empty", kind="empty_reply")
 
 
-async def _write_parts(engine: Engine, writer: Writer, told: Told, part_tokens: int) -> str:
+async def _write_parts(engine: Engine, writer: SummaryWriter, told: SummaryInput, part_tokens: int) -> str:
     """Summarize part by part, each time with the summary so far."""
     summary = told.summary
-    for part in await asyncio.to_thread(retell, told.messages, part_tokens):
+    for part in await asyncio.to_thread(render_for_summary, told.messages, part_tokens):
         question = _question(told, summary, part, writer.model.window_tokens)
         try:
             answer = await writer.answer(question)
@@ -243,15 +247,16 @@ async def _write_parts(engine: Engine, writer: Writer, told: Told, part_tokens: 
     return summary
 
 
-def _question(told: Told, summary: str, part: str, window_tokens: int) -> str:
+def _question(told: SummaryInput, summary: str, part: str, window_tokens: int) -> str:
     words = told.plan.most_tokens * 3 // 4
-    pins = shorten("\n\n".join(told.pins), window_tokens // PINS_SHARE)
+    pins = shorten_middle("\n\n".join(told.pins), window_tokens // PINS_SHARE)
     blocks = [
         summary and f"The summary of what came before:\n<summary>\n{summary}\n</summary>",
         pins and f"Pinned, and kept beside your summary:\n<pinned>\n{pins}\n</pinned>",
         f"The record:\n<record>\n{part}\n</record>",
         told.keep
-        and f"The user asks that this is not left out: {shorten(told.keep, window_tokens // PINS_SHARE)}",
+        and "The user asks that this is not left out: "
+        + shorten_middle(told.keep, window_tokens // PINS_SHARE),
         f"Write the summary now, in at most {words:,} words.",
     ]
     return "\n\n".join(filter(None, blocks))

@@ -8,12 +8,12 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.core.child import ChildOrder, Children, ChildView
 from bridle.core.errors import StoreError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
-from bridle.core.ports import Blobs, ForeseeingTool, SlowTool, Tool, ToolContext, ToolOutput, offers
+from bridle.core.ports import AccessResolvingTool, Blobs, SlowTool, Tool, ToolContext, ToolOutput, implements
+from bridle.core.sub_agent import Children, ChildRequest, ChildStatus
 from bridle.core.tool import ToolSpec
 from bridle.core.traps import no_trap, with_traps
 from bridle.system.tasks import is_cancelled
@@ -22,7 +22,7 @@ from bridle.tools.toolbox import Toolbox, cap_output
 T = TypeVar("T")
 
 
-class Checked(Struct, frozen=True):
+class CheckedCall(Struct, frozen=True):
     """The verdict on a call before it runs."""
 
     call: ToolCall
@@ -37,22 +37,24 @@ class Checked(Struct, frozen=True):
     suggestions: tuple[str, ...] = ()
 
 
-class _Patient:
+class _UntimedChildren:
     """Wraps `Children` so that waiting for sub-agents does not count against a call's timeout."""
 
-    def __init__(self, children: Children, patiently: Callable[[Awaitable[ChildView]], Awaitable[ChildView]]):
+    def __init__(
+        self, children: Children, patiently: Callable[[Awaitable[ChildStatus]], Awaitable[ChildStatus]]
+    ):
         self._children = children
         self._patiently = patiently
         self.views = children.views
         self.send = children.send
 
-    async def start(self, order: ChildOrder) -> ChildView:
+    async def start(self, order: ChildRequest) -> ChildStatus:
         return await self._patiently(self._children.start(order))
 
-    async def wait(self, child: SessionId) -> ChildView:
+    async def wait(self, child: SessionId) -> ChildStatus:
         return await self._patiently(self._children.wait(child))
 
-    async def cancel(self, child: SessionId, reason: str = "") -> ChildView:
+    async def cancel(self, child: SessionId, reason: str = "") -> ChildStatus:
         return await self._patiently(self._children.cancel(child, reason))
 
 
@@ -106,12 +108,12 @@ class Dispatcher:
 
     def foresees(self, call: ToolCall) -> bool:
         """Return whether the tool must work out what the call would touch before the call is judged."""
-        return call.name in self._toolbox.names and offers(self._tool(call), ForeseeingTool)
+        return call.name in self._toolbox.names and implements(self._tool(call), AccessResolvingTool)
 
     async def foresee(self, call: ToolCall, context: ToolContext) -> None:
         """Work out what a call would touch; raises ToolError if the call is bound to fail."""
         tool, args = self._tool(call), self._toolbox.arguments(call)
-        assert offers(tool, ForeseeingTool)
+        assert implements(tool, AccessResolvingTool)
         try:
             async with asyncio.timeout(self._timeout_s):
                 await tool.foresee(args, context)
@@ -122,7 +124,7 @@ class Dispatcher:
         except Exception as error:
             raise ToolError(_broken(call, error)) from error
 
-    def check(self, call: ToolCall, context: ToolContext) -> Checked:
+    def check(self, call: ToolCall, context: ToolContext) -> CheckedCall:
         """Judge a call; an invalid call, an unknown tool and a refused access are all "deny"."""
         try:
             call = replace(call, args=self._toolbox.arguments(call))
@@ -131,12 +133,12 @@ class Dispatcher:
             if context.mode == "accept-edits":  # the other modes ask about every edit or about none
                 access = with_traps(access, lambda path: self._find_trap(context.cwd, path))
         except ToolError as error:
-            return Checked(call, "deny", str(error))
+            return CheckedCall(call, "deny", str(error))
         except Exception as error:  # noqa: BLE001  a broken tool must not end the run
-            return Checked(call, "deny", _broken(call, error))
+            return CheckedCall(call, "deny", _broken(call, error))
         verdict = judge(access, context.rules, context.mode)
         is_question = verdict.action == "ask"
-        return Checked(
+        return CheckedCall(
             call,
             verdict.action,
             f"denied by {verdict.why}" if verdict.action == "deny" else verdict.why,
@@ -167,7 +169,7 @@ class Dispatcher:
     async def run(self, call: ToolCall, context: ToolContext) -> Outcome:
         """Run a checked call; any failure becomes a failed result."""
         tool, timeout_s = self._tool(call), self._timeout_s
-        if offers(tool, SlowTool):
+        if implements(tool, SlowTool):
             timeout_s = max(timeout_s, tool.longest_s())
         deadline = asyncio.timeout(timeout_s)
         try:
@@ -214,7 +216,7 @@ class Dispatcher:
         return replace(
             context,
             sample=sample and (lambda order: patiently(sample(order))),
-            children=children and _Patient(children, patiently),
+            children=children and _UntimedChildren(children, patiently),
             ask=ask and (lambda question: patiently(ask(question))),
             call=call and (lambda name, args: patiently(call(name, args))),
         )

@@ -12,7 +12,7 @@ A step awaits nothing but the append: an effect starts only after the events tha
 its outcome comes back as the next input. So `ToolStarted` is stored before a tool acts, and `ToolFinished`
 before the model gets the result.
 
-The parts `model_calls`, `judging`, `calls` and `boundary` implement the actions.
+The parts `model_calls`, `approvals`, `tool_calls` and `boundary` implement the actions.
 """
 
 import asyncio
@@ -45,45 +45,54 @@ from bridle.core.loop import (
 from bridle.core.model import ModelReply
 from bridle.core.ports import HookRound
 from bridle.core.protocol import Checkpoint, Decide, Reply, RunResumed, TurnEnded
-from bridle.core.recovery import end_of, plan_resume
+from bridle.core.recovery import make_run_end, plan_resume
 from bridle.core.session import RunState
-from bridle.sessions.boundary import Arrived, Boundary, Checked, Heard
-from bridle.sessions.calls import Calls, Finished
-from bridle.sessions.changes import Changes, Left
-from bridle.sessions.children import Family
+from bridle.sessions.approvals import Approvals, CallForeseen, CallPreviewed, CallVetted
+from bridle.sessions.boundary import Boundary, BoundaryHooksAnswered, ChildArrived, UntilChecked
 from bridle.sessions.engine import Engine
+from bridle.sessions.file_changes import FileChanges, InterruptedChanges
 from bridle.sessions.journal import Journal
-from bridle.sessions.judging import Foreseen, Judging, Previewed, Vetted
-from bridle.sessions.kit import Happening, Posted, RunKit, refusal
-from bridle.sessions.model_calls import CompactionWanted, ModelCalls, Screened, Shortened, Switched, exhausted
-from bridle.sessions.nested import Abandoned
+from bridle.sessions.model_calls import (
+    CompactionEnded,
+    CompactionRequested,
+    ModelCalls,
+    Screened,
+    Switched,
+    exhausted,
+)
+from bridle.sessions.nested_calls import Abandoned
 from bridle.sessions.questions import Questions
+from bridle.sessions.run_children import SubAgents
+from bridle.sessions.run_context import DriverInput, EffectOutcome, RunContext, refusal
 from bridle.sessions.setup import Setup
+from bridle.sessions.tool_calls import CallFinished, ToolCalls
 
 MAX_WAITING = 1_024
-CANCELLED_S = 1.0  # hooks get this long after a cancel
+CANCEL_HOOKS_S = 1.0  # hooks get this long after a cancel
 CANCEL_GRACE_S = 0.15  # cancelled work gets this long to stop before the run is recorded as ended
 
 
-class _Greeted(Happening, frozen=True):
+class _Greeted(EffectOutcome, frozen=True):
     round: HookRound
 
 
-class _DeadlineReached(Happening, frozen=True):
+class _DeadlineReached(EffectOutcome, frozen=True):
     pass
 
 
 class Driver:
     """Performs one run from its first turn to its RunEnded."""
 
-    def __init__(self, engine: Engine, journal: Journal, run: RunState, setup: Setup, family: Family) -> None:
-        self._kit = RunKit(engine, journal, run, setup, family)
+    def __init__(
+        self, engine: Engine, journal: Journal, run: RunState, setup: Setup, family: SubAgents
+    ) -> None:
+        self._kit = RunContext(engine, journal, run, setup, family)
         self._loop = Loop(setup.policy)
         self._tasks: set[asyncio.Task[None]] = set()
         self._questions = Questions(self._kit)
-        self._changes = Changes(self._kit)
-        self._calls = Calls(self._kit, self._questions, self._changes)
-        self._judging = Judging(self._kit, self._calls)
+        self._changes = FileChanges(self._kit)
+        self._calls = ToolCalls(self._kit, self._questions, self._changes)
+        self._judging = Approvals(self._kit, self._calls)
         self._model_calls = ModelCalls(self._kit)
         self._boundary = Boundary(self._kit, self._model_calls)
         self._ending: EndRun | None = None
@@ -92,7 +101,7 @@ class Driver:
 
     # ------------------------------------------------------------------ public
 
-    def post(self, happening: Posted) -> None:
+    def post(self, happening: DriverInput) -> None:
         """Post an input to the run; raises SessionBusy when too many answers are waiting."""
         if isinstance(happening, Decide | Reply) and self._kit.inbox.qsize() >= MAX_WAITING:
             raise SessionBusy(f"session {self._kit.journal.id} has too many answers waiting")
@@ -121,12 +130,12 @@ class Driver:
 
     def compact(self, keep: str) -> None:
         """Compact the conversation before the next turn."""
-        self._kit.post(CompactionWanted(keep))
+        self._kit.post(CompactionRequested(keep))
 
-    def left_to_compact(self) -> CompactionWanted | None:
+    def left_to_compact(self) -> CompactionRequested | None:
         """Return a requested compaction that came too late for a turn of this run."""
         while not self._kit.inbox.empty():
-            if isinstance(left := self._kit.inbox.get_nowait(), CompactionWanted):
+            if isinstance(left := self._kit.inbox.get_nowait(), CompactionRequested):
                 self._model_calls.want_compaction(left)
         return self._model_calls.wanted
 
@@ -140,16 +149,16 @@ class Driver:
                 while self._loop.state != "completed":
                     await self._step(group, self._taken(await self._kit.inbox.get()))
                 if self._ending is not None:
-                    await self._say_farewell(self._ending)
+                    await self._finish(self._ending)
         except Exception:
             await self._kit.children.aclose()
             await self._kit.hooks.aclose()
             raise
-        except asyncio.CancelledError:  # the run stays resumable; its `Family` ends its sub-agents
+        except asyncio.CancelledError:  # the run stays resumable; its `SubAgents` ends its sub-agents
             await self._kit.hooks.aclose()
             raise
         finally:
-            self._kit.settle_passage(passed=False)
+            self._kit.resolve_let_through(passed=False)
             if timer is not None:
                 timer.cancel()
 
@@ -176,29 +185,31 @@ class Driver:
         self._kit.drop_effects()
         self._judging.drop_previews()
 
-    def _taken(self, happening: Posted) -> list[Input]:
+    def _taken(self, happening: DriverInput) -> list[Input]:
         """Record an input and translate it into the loop's inputs."""
         match happening:
             case ModelReply():
                 return self._model_calls.record(happening)
-            case Vetted() | Foreseen() | Previewed() | Abandoned() if self._loop.state != "waiting_for_ops":
+            case CallVetted() | CallForeseen() | CallPreviewed() | Abandoned() if (
+                self._loop.state != "waiting_for_ops"
+            ):
                 return []
-            case Vetted():
+            case CallVetted():
                 return self._judging.vetted(happening)
-            case Foreseen():
+            case CallForeseen():
                 return self._judging.foreseen(happening)
             case Abandoned():
                 return self._calls.abandon(happening)
-            case Previewed():
+            case CallPreviewed():
                 return self._judging.ask(happening)
-            case Finished():
+            case CallFinished():
                 return [self._calls.finish(happening)]
-            case Left():
+            case InterruptedChanges():
                 self._changes.record(happening.changes)
                 return []
             case Decide() | Reply():
                 return self._answered(happening)
-            case CompactionWanted():
+            case CompactionRequested():
                 self._model_calls.want_compaction(happening)
                 return []
             case _DeadlineReached():
@@ -206,14 +217,14 @@ class Driver:
             case _:
                 return self._taken_between_calls(happening)
 
-    def _taken_between_calls(self, happening: Posted) -> list[Input]:
+    def _taken_between_calls(self, happening: DriverInput) -> list[Input]:
         is_late = self._loop.state in ("cancelling", "completed")
         match happening:
             case Screened():
                 return self._model_calls.screened(happening)
-            case Shortened():
+            case CompactionEnded():
                 return self._model_calls.shortened(happening, is_late=is_late)
-            case Happening() if is_late:
+            case EffectOutcome() if is_late:
                 return []
             case _Greeted():
                 return self._greeted(happening.round)
@@ -221,13 +232,13 @@ class Driver:
                 return self._model_calls.switch(happening)
             case ModelFailed() if self._loop.state == "calling_llm":
                 return self._model_calls.failed(happening)
-            case Heard():
+            case BoundaryHooksAnswered():
                 return self._boundary.heard(happening)
-            case Arrived():
+            case ChildArrived():
                 return self._boundary.decide()
-            case Checked():
+            case UntilChecked():
                 return self._boundary.checked(happening)
-            case Happening() | ModelReply() | Decide() | Reply():
+            case EffectOutcome() | ModelReply() | Decide() | Reply():
                 return []
             case _:
                 return [happening]
@@ -275,7 +286,7 @@ class Driver:
     # ------------------------------------------------------------------ the beginning
 
     def _begin(self) -> list[Input]:
-        if not self._kit.hooks.listen_at("run_started"):
+        if not self._kit.hooks.has_hook_at("run_started"):
             return [Begin()]
         self._kit.later(self._greet())
         return []
@@ -308,28 +319,28 @@ class Driver:
     def _end(self, ending: EndRun) -> None:
         """Record the end at once, or after hooks and sub-agents have finished."""
         if self._kit.hooks.is_empty and not self._kit.children.views():
-            self._model_calls.keep_cut_off()
+            self._model_calls.record_partial_reply()
             self._record_end(ending, self._kit.answer())
         else:
             self._ending = ending
 
-    async def _say_farewell(self, ending: EndRun) -> None:
+    async def _finish(self, ending: EndRun) -> None:
         kit = self._kit
-        timeout_s = CANCELLED_S if ending.outcome == "cancelled" else None
+        timeout_s = CANCEL_HOOKS_S if ending.outcome == "cancelled" else None
         await kit.children.aclose()
-        await self._model_calls.screen_cut_off(timeout_s)
-        self._model_calls.keep_cut_off()
-        ending, text = await self._hear_last(ending, kit.answer(), timeout_s)
+        await self._model_calls.screen_partial_reply(timeout_s)
+        self._model_calls.record_partial_reply()
+        ending, text = await self._ask_end_hooks(ending, kit.answer(), timeout_s)
         kit.journal.stage(*await kit.hooks.aclose())
         self._record_end(ending, text)
         await kit.journal.flush()
 
-    async def _hear_last(self, ending: EndRun, text: str, timeout_s: float | None) -> tuple[EndRun, str]:
+    async def _ask_end_hooks(self, ending: EndRun, text: str, timeout_s: float | None) -> tuple[EndRun, str]:
         """Ask hooks about the end; returns the final ending and answer."""
         kit = self._kit
         has_result = ending.outcome in ("completed", "budget_exhausted", "limit")
         point: HookPoint = "run_completed" if has_result else "run_failed"
-        if not kit.hooks.listen_at(point):
+        if not kit.hooks.has_hook_at(point):
             return ending, text
         if self._late_cancel is not None:
             timeout_s = 0.0
@@ -359,7 +370,7 @@ class Driver:
             context = self._model_calls.context
             kit.journal.stage(TurnEnded(run.run_id, run.turn, run.replied.usage, context))
         kit.journal.stage(Checkpoint(session.known))
-        end = end_of(run, ending.outcome, text, ending.reason, ending.error)
+        end = make_run_end(run, ending.outcome, text, ending.reason, ending.error)
         if (extraction := kit.setup.extraction) is not None:
             value = self._boundary.value if ending.outcome == "completed" else None
             end = replace(end, structured=value, schema_warnings=extraction.warnings)

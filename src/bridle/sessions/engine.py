@@ -9,33 +9,33 @@ from bridle.core.budget import WARN_AT
 from bridle.core.compaction import CompactionPolicy
 from bridle.core.hook import HookInvocation, HookOverride, HookPoint
 from bridle.core.ids import RunId, SessionId, uuid7
-from bridle.core.languages import Languages
+from bridle.core.language_servers import LanguageServers
+from bridle.core.mcp_servers import ToolServers
 from bridle.core.ports import (
     Blobs,
-    Chance,
     Claims,
     Clock,
+    DurableSteps,
+    FolderPolicy,
     HookEvent,
     HookRound,
     Hooks,
     Memory,
     Models,
     Observer,
-    Purse,
+    Randomness,
     Revisions,
     SessionTool,
-    Steps,
     Store,
+    TenantBudget,
     Tool,
-    Workplaces,
-    offers,
+    implements,
 )
 from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
-from bridle.core.servers import ToolServers
 from bridle.core.traps import no_trap
-from bridle.sessions.family import ChildPolicy
-from bridle.sessions.loans import Loans
+from bridle.sessions.agent_tree import ChildPolicy
+from bridle.sessions.client_tools import ClientTools
 
 LoadAgent = Callable[[str, str], Agent]
 """Maps an agent's name and a working directory to its profile; raises ConfigError."""
@@ -68,7 +68,7 @@ def _no_hooks(cwd: str, override: HookOverride) -> Hooks:
     return NoHooks()
 
 
-def _forget(rules: Sequence[str]) -> None:
+def _ignore_rules(rules: Sequence[str]) -> None:
     """Do nothing: the default where there are no settings to write to."""
 
 
@@ -81,12 +81,12 @@ class Engine(Struct, frozen=True):
     load_agent: LoadAgent
     tools: Sequence[Tool]
     clock: Clock
-    chance: Chance
+    chance: Randomness
     blobs: Blobs | None = None
     """Stores output that is too long for a result."""
     revisions: Revisions | None = None
     """Stores the earlier versions of files; without it no file change can be undone."""
-    remember: Callable[[Sequence[str]], None] = _forget
+    remember: Callable[[Sequence[str]], None] = _ignore_rules
     """Writes allow rules to the user's settings; blocking, raises BridleError."""
     mask: Callable[[str], str] = str
     """Masks secrets in a text before it is recorded."""
@@ -97,7 +97,7 @@ class Engine(Struct, frozen=True):
     """Recalls what was said; notified when there is more to index."""
     servers: ToolServers | None = None
     """The MCP servers, whose tools runs can use."""
-    languages: Languages | None = None
+    languages: LanguageServers | None = None
     """The language servers."""
     lent_share: float = 0.05
     """When server tools would take more than this share of the window, the model finds them by search."""
@@ -106,13 +106,13 @@ class Engine(Struct, frozen=True):
     """The share of a limit at which the user is warned."""
     children: ChildPolicy = ChildPolicy()
     """The limits on sub-agents."""
-    loans: Loans = field(default_factory=Loans)
+    loans: ClientTools = field(default_factory=ClientTools)
     """The client tools of each session."""
-    purse: Purse | None = None
+    purse: TenantBudget | None = None
     """The budgets of tenants; None without tenant budgets."""
-    workplaces: Workplaces | None = None
+    workplaces: FolderPolicy | None = None
     """Restricts runs to their tenant's folders; None if every folder is the user's."""
-    steps: Steps | None = None
+    steps: DurableSteps | None = None
     """Tracks the work of every run for the durable engine; None on a single machine."""
     observer: Observer | None = None
     """Traces every run; None without tracing."""
@@ -128,7 +128,7 @@ class Engine(Struct, frozen=True):
 
     def is_at_rest(self, session: SessionId) -> bool:
         """Return whether no tool of a session is running that might change files."""
-        return not any(tool.is_busy(session) for tool in self.tools if offers(tool, SessionTool))
+        return not any(tool.is_busy(session) for tool in self.tools if implements(tool, SessionTool))
 
     def new_id(self) -> str:
         """Return a fresh time-ordered id."""

@@ -17,7 +17,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Clock, Store
 from bridle.core.protocol import Checkpoint, Delta, Event, Record, Rewound, RunEnded, RunStarted
 from bridle.core.session import Session, fold
-from bridle.core.transcript import live, transcript_of
+from bridle.core.transcript import drop_rewound, transcript_of
 from bridle.sessions.bus import Bus
 
 OPEN_TOKENS = 256_000  # the largest common window; older messages stay in the store
@@ -53,7 +53,7 @@ class Journal:
         """
         async with self._appending:
             if self.is_stale:
-                raise _loaded_anew(self.id, self._failure)
+                raise _stale_error(self.id, self._failure)
             if not self._staged:
                 return
             events, self._staged = self._staged, []
@@ -128,7 +128,7 @@ async def open_session(store: Store, session_id: SessionId) -> Session:
     return fold(records)
 
 
-async def open_brief(store: Store, session_id: SessionId) -> Session:
+async def open_without_messages(store: Store, session_id: SessionId) -> Session:
     """Fold everything of a session but its messages; raises SessionNotFound."""
     records = await _read_back(store, session_id, _is_enough_without_messages)
     if not records:
@@ -169,11 +169,11 @@ async def _read_back(
 
 
 def _is_enough(records: list[Record], tokens: int) -> bool:
-    transcript = transcript_of(live(records).records)
+    transcript = transcript_of(drop_rewound(records).records)
     return transcript.is_whole or sum(item.tokens for item in transcript.messages) >= tokens
 
 
-def _loaded_anew(session: SessionId, why: StoreError | None) -> StoreError:
+def _stale_error(session: SessionId, why: StoreError | None) -> StoreError:
     """Return the error for any append after a failed one."""
     cause = f": {why.message}" if why is not None else ""
     return StoreError(

@@ -2,14 +2,14 @@
 
 import asyncio
 
-from bridle.core.ports import Keeper
-from bridle.core.turns import changed_files
+from bridle.core.ports import FileTracker
+from bridle.core.turns import make_change_events
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 
 
-def keeper_of(engine: Engine, journal: Journal) -> Keeper | None:
-    """Return the `Keeper` of a session's files; None without revisions."""
+def keeper_of(engine: Engine, journal: Journal) -> FileTracker | None:
+    """Return the `FileTracker` of a session's files; None without revisions."""
     if engine.revisions is None:
         return None
     return engine.revisions.keeper(journal.id, journal.session.known.created.cwd)
@@ -23,5 +23,5 @@ async def record_late_changes(engine: Engine, journal: Journal) -> None:
     known = journal.session.changes  # recorded, but perhaps not confirmed before a crash
     is_over = engine.is_at_rest(journal.id)
     found = await asyncio.to_thread(keeper.collect, is_over=is_over)
-    await journal.record(*changed_files([change for change in found if change not in known]))
+    await journal.record(*make_change_events([change for change in found if change not in known]))
     await asyncio.to_thread(keeper.confirm)

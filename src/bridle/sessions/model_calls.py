@@ -13,12 +13,12 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from bridle.core.budget import Level, Spend, most_spent
+from bridle.core.budget import Level, Spend, max_spend
 from bridle.core.codeact import read_reply
 from bridle.core.context import ContextUsage, Fitted, estimate_message
-from bridle.core.deferred import with_named_calls
+from bridle.core.deferred_tools import unwrap_calls
 from bridle.core.errors import BridleError, ProviderError
-from bridle.core.hook import ModelReplySeen, ModelRequestSeen
+from bridle.core.hook import ModelReplyView, ModelRequestView
 from bridle.core.loop import Backoff, BackoffEnded, Input, ModelFailed, Refused, Replied, SwitchModel
 from bridle.core.messages import Message, Text, Usage, with_unique_call_ids
 from bridle.core.model import ModelReply, ModelRequest, cost_of
@@ -38,38 +38,38 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.recovery import cut_off_reply
-from bridle.core.surrogates import mended
-from bridle.sessions.bill import Bill
-from bridle.sessions.compaction import CANCELLED, compact, due, failed
-from bridle.sessions.kit import Happening, RunKit, refusal
-from bridle.sessions.screening import (
+from bridle.core.surrogates import replace_surrogates
+from bridle.sessions.compaction import CANCELLED, compact, failed, plan_compaction
+from bridle.sessions.hook_patches import (
     UNJUDGED,
+    apply_reply_outcome,
+    apply_request_patches,
     length_of,
-    patched,
-    screened_message,
     withheld,
     without_calls,
 )
+from bridle.sessions.metered_calls import MeteredCalls
+from bridle.sessions.run_context import EffectOutcome, RunContext, refusal
 from bridle.sessions.setup import Backend
 
 CHARS_PER_TOKEN = 4
 
 
-class Screened(Happening, frozen=True):
+class Screened(EffectOutcome, frozen=True):
     """Hooks have answered about a request or a reply."""
 
     round: HookRound
     reply: ModelReply | None = None
 
 
-class Switched(Happening, frozen=True):
+class Switched(EffectOutcome, frozen=True):
     """The next fallback model is ready."""
 
     backend: Backend
     reason: str
 
 
-class Shortened(Happening, frozen=True):
+class CompactionEnded(EffectOutcome, frozen=True):
     """A compaction has ended, with success or not."""
 
     events: tuple[Event, ...]
@@ -77,7 +77,7 @@ class Shortened(Happening, frozen=True):
     """The failure that caused the compaction, returned if the compaction fails too."""
 
 
-class CompactionWanted(Happening, frozen=True):
+class CompactionRequested(EffectOutcome, frozen=True):
     """A compaction is requested before the next call."""
 
     keep: str
@@ -86,7 +86,7 @@ class CompactionWanted(Happening, frozen=True):
 class ModelCalls:
     """Takes each turn of a run from the loop's action to the recorded reply."""
 
-    def __init__(self, kit: RunKit) -> None:
+    def __init__(self, kit: RunContext) -> None:
         self._kit = kit
         self._turn = 0
         self._streamed = bytearray()  # a list of a long answer's fragments would take ten times its text
@@ -99,12 +99,12 @@ class ModelCalls:
         self._shortened_at = -1
         """The last turn that was preceded by a compaction."""
         self._overflowed_at = -1
-        self.wanted: CompactionWanted | None = None
+        self.wanted: CompactionRequested | None = None
         """A requested compaction that has not started."""
         replied = kit.run.replied
         self.context = ContextUsage(window=kit.backend.window.tokens) if replied is None else replied.context
 
-    def keep_cut_off(self) -> None:
+    def record_partial_reply(self) -> None:
         """Record the part of an unfinished reply that arrived, and its usage."""
         kit, text = self._kit, self._streamed.decode()
         if not text:
@@ -114,18 +114,18 @@ class ModelCalls:
         kit.journal.stage(cut_off_reply(kit.run, text, usage, cost))
         self._end_call(Spend(tokens=usage.context, cost=cost or 0.0, turns=1))
 
-    async def screen_cut_off(self, timeout_s: float | None) -> None:
+    async def screen_partial_reply(self, timeout_s: float | None) -> None:
         """Let hooks change that part of the reply before it is recorded."""
         hooks, text = self._kit.hooks, self._streamed.decode()
-        if not text or not hooks.listen_at("post_llm_response"):
+        if not text or not hooks.has_hook_at("post_llm_response"):
             return
         message = withheld(UNJUDGED)
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                seen = ModelReplySeen(text, (), "cancelled")
+                seen = ModelReplyView(text, (), "cancelled")
                 asked = await hooks.ask("post_llm_response", llm_response=seen)
             self._kit.journal.stage(*asked.events)
-            message = screened_message(Message("assistant", (Text(text),)), asked.outcome)
+            message = apply_reply_outcome(Message("assistant", (Text(text),)), asked.outcome)
         self._streamed = bytearray(message.text.encode())
 
     # ------------------------------------------------------------------ the request
@@ -143,7 +143,7 @@ class ModelCalls:
             return []
         return self._send()
 
-    def want_compaction(self, wanted: CompactionWanted) -> None:
+    def want_compaction(self, wanted: CompactionRequested) -> None:
         """Compact before the next call."""
         self.wanted = wanted
 
@@ -170,7 +170,7 @@ class ModelCalls:
         self._warn_of_unknown_price()
         sent, wanted = fitted.usage.total, kit.backend.model.max_output_tokens
         most = kit.budget.affordable_output(sent, price, wanted) or 1
-        reserved = most_spent(sent, most, price)
+        reserved = max_spend(sent, most, price)
         if level := kit.budget.reserve(reserved):
             return exhausted(kit, level, _needed(level, reserved, sent))
         self._reserved = reserved
@@ -189,7 +189,7 @@ class ModelCalls:
         try:
             asked = await self._screen_request(request)
             if asked is not None:
-                self._kit.settle_passage(passed=True)
+                self._kit.resolve_let_through(passed=True)
                 reply = await self._receive(asked)
                 await self._screen_reply(reply)
         except ProviderError as error:
@@ -199,9 +199,9 @@ class ModelCalls:
     async def _screen_request(self, request: ModelRequest) -> ModelRequest | None:
         """Let hooks change a request; None if one refuses it."""
         hooks = self._kit.hooks
-        if not hooks.listen_at("pre_llm_request"):
+        if not hooks.has_hook_at("pre_llm_request"):
             return request
-        seen = ModelRequestSeen(
+        seen = ModelRequestView(
             request.max_output_tokens,
             len(request.messages),
             request.params.get("temperature"),
@@ -209,11 +209,13 @@ class ModelCalls:
         )
         asked = await hooks.ask("pre_llm_request", llm_request=seen)
         self._kit.post(Screened(asked))
-        return None if asked.outcome.deny is not None else patched(request, asked.outcome.patches)
+        return (
+            None if asked.outcome.deny is not None else apply_request_patches(request, asked.outcome.patches)
+        )
 
     async def _receive(self, request: ModelRequest) -> ModelReply:
         show, streamed = self._kit.journal.show, self._streamed
-        is_held = self._kit.hooks.judge_at("post_llm_response")  # until hooks let it through
+        is_held = self._kit.hooks.can_change_at("post_llm_response")  # until hooks let it through
         async with aclosing(self._kit.backend.provider.stream(request)) as stream:
             async for item in stream:
                 if isinstance(item, ModelReply):
@@ -222,7 +224,7 @@ class ModelCalls:
                         raise ProviderError("the model answered nothing", kind="empty_reply")
                     return item
                 if not (isinstance(item, TextDelta) and item.text.isascii()):  # most fragments are ASCII
-                    item = mended(item)
+                    item = replace_surrogates(item)
                 self._begun += length_of(item)
                 if isinstance(item, TextDelta):
                     streamed += item.text.encode()
@@ -232,12 +234,12 @@ class ModelCalls:
 
     async def _screen_reply(self, reply: ModelReply) -> None:
         hooks = self._kit.hooks
-        if not hooks.listen_at("post_llm_response"):
+        if not hooks.has_hook_at("post_llm_response"):
             self._kit.post(reply)
             return
-        message = with_named_calls(reply.message, self._kit.setup.dispatcher.deferred)
+        message = unwrap_calls(reply.message, self._kit.setup.dispatcher.deferred)
         names = tuple(call.name for call in message.calls)
-        seen = ModelReplySeen(reply.message.text, names, reply.stop_reason, reply.usage)
+        seen = ModelReplyView(reply.message.text, names, reply.stop_reason, reply.usage)
         try:
             asked = await hooks.ask("post_llm_response", llm_response=seen)
         except asyncio.CancelledError:  # it is paid for, but no hook has let it through
@@ -256,8 +258,8 @@ class ModelCalls:
                 return []
             self.give_up()
             return [Refused("denied", refusal(deny))]
-        message = screened_message(reply.message, screened.round.outcome)
-        if message.text and self._kit.hooks.judge_at("post_llm_response"):
+        message = apply_reply_outcome(reply.message, screened.round.outcome)
+        if message.text and self._kit.hooks.can_change_at("post_llm_response"):
             self._kit.journal.show(TextDelta(message.text))
         replied = self.record(replace(reply, message=message))
         return replied if deny is None else [Refused("denied", refusal(deny))]
@@ -266,10 +268,10 @@ class ModelCalls:
         """Record a reply and what it cost."""
         kit = self._kit
         used = kit.journal.session.transcript.call_ids
-        message = mended(reply.message)
+        message = replace_surrogates(reply.message)
         if kit.setup.code:
             message = read_reply(message, reply.stop_reason)
-        message = with_named_calls(message, kit.setup.dispatcher.deferred)
+        message = unwrap_calls(message, kit.setup.dispatcher.deferred)
         if kit.run.extracting:
             message = without_calls(message)
         message = with_unique_call_ids(message, used, self._turn)
@@ -368,7 +370,7 @@ class ModelCalls:
         kit = self._kit
         policy = kit.engine.compaction
         last = self._shortened_at
-        started = due(
+        started = plan_compaction(
             kit.journal.session, kit.backend, policy, trigger=trigger, turn=self._turn, last_turn=last
         )
         if started is None:
@@ -379,18 +381,18 @@ class ModelCalls:
         return True
 
     async def _compact(self, started: CompactionStarted, keep: str, failure: ModelFailed | None) -> None:
-        kit, bill = self._kit, Bill(self._kit.budget)
+        kit, bill = self._kit, MeteredCalls(self._kit.budget)
         session, trigger = kit.journal.session, started.trigger
         try:
             events = await compact(
                 kit.engine, kit.setup, kit.backend, session, trigger=trigger, bill=bill, keep=keep
             )
         except asyncio.CancelledError:
-            kit.post(Shortened((failed(bill, CANCELLED),), failure))
+            kit.post(CompactionEnded((failed(bill, CANCELLED),), failure))
             raise
-        kit.post(Shortened(events, failure))
+        kit.post(CompactionEnded(events, failure))
 
-    def shortened(self, shortened: Shortened, *, is_late: bool) -> list[Input]:
+    def shortened(self, shortened: CompactionEnded, *, is_late: bool) -> list[Input]:
         """Record how a compaction ended, and make the waiting call unless the run is over."""
         kit = self._kit
         kit.journal.stage(*shortened.events)
@@ -402,7 +404,7 @@ class ModelCalls:
         return [] if is_late else self._send()
 
 
-def exhausted(kit: RunKit, level: Level, needed: str = "") -> Refused:
+def exhausted(kit: RunContext, level: Level, needed: str = "") -> Refused:
     """Record which limit is reached, and return the refusal that ends the run."""
     kit.journal.stage(BudgetExhausted(level.kind, level.used, level.limit))
     used = f"{level.used:g} of {level.limit:g} used"

@@ -18,16 +18,16 @@ from bridle.core.protocol import (
     RunEnded,
     SessionCreated,
 )
-from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, end_of
+from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, make_run_end
 from bridle.core.revision import FileChange, net_changes
 from bridle.core.session import RunState
-from bridle.core.turns import changed_files, file_changes
+from bridle.core.turns import file_changes, make_change_events
 from bridle.sessions.bus import Bus
 from bridle.sessions.engine import Engine
-from bridle.sessions.heirs import own_end, read_left
 from bridle.sessions.journal import Journal, open_journal
 from bridle.sessions.late_changes import record_late_changes
 from bridle.sessions.relay import ENDED
+from bridle.sessions.resumed_children import read_child_records, read_first_end
 
 CUT_OFF = "the process ended during the run"
 
@@ -40,7 +40,7 @@ async def end_orphans(engine: Engine, bus: Bus, journal: Journal) -> None:
     run = journal.session.run
     if run is None:
         return
-    for started in (await read_left(engine.store, journal.id, run.run_id)).open:
+    for started in (await read_child_records(engine.store, journal.id, run.run_id)).open:
         try:
             last = await end_child(engine, bus, started.child)
         except SessionBusy as error:
@@ -48,7 +48,7 @@ async def end_orphans(engine: Engine, bus: Bus, journal: Journal) -> None:
         changes = await changes_for_parent(engine, started.child, journal)
         await journal.record(
             *_withdrawn(run, started.child),
-            *changed_files(changes, started.call_id),
+            *make_change_events(changes, started.call_id),
             child_ended(started.child, last),
         )
     unread = [item for item in journal.session.known.queue if item.source in ("child", "peer")]
@@ -66,10 +66,10 @@ async def end_child(
         raise SessionBusy(f"session {child} is being run by another process")
     try:
         journal = await open_journal(child, engine.store, bus, engine.clock)
-        end = await own_end(engine.store, child, journal.session)
+        end = await read_first_end(engine.store, child, journal.session)
         if end is None and (run := journal.session.run) is not None:
             await end_orphans(engine, bus, journal)
-            end = end_of(run, outcome, "", reason)
+            end = make_run_end(run, outcome, "", reason)
             journal.stage(*close_calls(run, begun=INTERRUPTED, not_begun=NOT_RUN))
             journal.stage(Checkpoint(journal.session.known))
             await journal.record(end)

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from bridle.core.context import estimate_message
 from bridle.core.errors import UsageError
-from bridle.core.glance import Glance, glance_of
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Notice, Record, RunOptions
 from bridle.core.queries import (
@@ -32,16 +31,17 @@ from bridle.core.queries import (
 from bridle.core.revision import FileChange, net_changes
 from bridle.core.server_views import PromptView, ServerView
 from bridle.core.session import fold
+from bridle.core.session_status import SessionStatus, make_session_status
 from bridle.core.summary import SessionSummary
 from bridle.core.tenancy import tenant_of
 from bridle.core.turns import file_changes
 from bridle.sessions.engine import Engine
-from bridle.sessions.journal import open_brief
+from bridle.sessions.journal import open_without_messages
+from bridle.sessions.live_sessions import LiveSessions, require_session_id
 from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
-from bridle.sessions.roster import Roster, require_name
+from bridle.sessions.session_watch import session_not_found
 from bridle.sessions.setup import set_up
-from bridle.sessions.watching import no_session
-from bridle.system import tenant
+from bridle.system import current_tenant
 
 A = TypeVar("A")
 
@@ -49,7 +49,7 @@ A = TypeVar("A")
 class Queries:
     """Answers questions about the sessions of this process."""
 
-    def __init__(self, engine: Engine, roster: Roster) -> None:
+    def __init__(self, engine: Engine, roster: LiveSessions) -> None:
         self._engine = engine
         self._roster = roster
         self.handlers: Mapping[type[Query[Any]], Callable[[Any], Awaitable[Any]]] = {
@@ -75,25 +75,25 @@ class Queries:
         """Return stored records in order; raises SessionNotFound."""
         records = await self._engine.store.read(query.session, after=query.after, limit=query.limit)
         if not records and query.after == 0:
-            raise no_session(query.session)
+            raise session_not_found(query.session)
         return records
 
     async def _list(self, query: ListSessions) -> Sequence[SessionSummary]:
         return await self._engine.store.list(archived=query.archived)
 
-    async def _status(self, query: Status) -> Glance:
+    async def _status(self, query: Status) -> SessionStatus:
         session = query.session
         actor = self._roster.get(session)
         if actor is not None and actor.is_busy and actor.journal.is_settled:
-            return glance_of(actor.journal.session, is_running=True)
-        require_name(session)
-        folded = await open_brief(self._engine.store, session)
+            return make_session_status(actor.journal.session, is_running=True)
+        require_session_id(session)
+        folded = await open_without_messages(self._engine.store, session)
         # Asked last: a run that has begun since is not cut off.
         is_running = await self._is_running(IsRunning(session))
-        return glance_of(folded, is_running=is_running)
+        return make_session_status(folded, is_running=is_running)
 
     async def _is_running(self, query: IsRunning) -> bool:
-        require_name(query.session)
+        require_session_id(query.session)
         actor = self._roster.get(query.session)
         if actor is not None and (actor.is_busy or actor.runs.claim.is_tended):
             return actor.is_busy
@@ -101,7 +101,7 @@ class Queries:
 
     async def _plan_rewind(self, query: PlanRewind) -> RewindPlan:
         session = query.session
-        with tenant.working_for(tenant_of(session)):
+        with current_tenant.use_tenant(tenant_of(session)):
             await self._notice_changes(session)
             records = await self.records(Records(session))
             check_seq(session, records, query.to_seq)
@@ -113,7 +113,10 @@ class Queries:
 
     async def _changes(self, query: Changes) -> Sequence[FileChange]:
         session = query.session
-        with tenant.working_for(tenant_of(session)), suppress(UsageError):  # then what is recorded is shown
+        with (
+            current_tenant.use_tenant(tenant_of(session)),
+            suppress(UsageError),
+        ):  # then what is recorded is shown
             await self._notice_changes(session)
         return net_changes(file_changes(await self.records(Records(session)), query.after, query.upto))
 
@@ -128,7 +131,7 @@ class Queries:
 
     async def _diff(self, query: ShowDiff) -> Diff:
         changes = list(await self._changes(Changes(query.session, query.after, query.upto)))
-        with tenant.working_for(tenant_of(query.session)):
+        with current_tenant.use_tenant(tenant_of(query.session)):
             return Diff(changes, await self._describe(Describe(changes)))
 
     async def _preview_context(self, query: PreviewContext) -> NextContext:

@@ -4,13 +4,13 @@ import asyncio
 
 from bridle.core.ids import CallId
 from bridle.core.protocol import Question, QuestionAnswered, QuestionAsked, Reply
-from bridle.sessions.kit import RunKit
+from bridle.sessions.run_context import RunContext
 
 
 class Questions:
     """Asks each question of a running call and returns its answer."""
 
-    def __init__(self, kit: RunKit) -> None:
+    def __init__(self, kit: RunContext) -> None:
         self._kit = kit
         self._open: dict[CallId, asyncio.Future[tuple[str, ...]]] = {}
         self._replied: dict[CallId, Reply] = {}

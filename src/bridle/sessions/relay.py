@@ -30,13 +30,13 @@ from bridle.core.protocol import (
     ToolFinished,
 )
 from bridle.core.session import RunState
-from bridle.sessions.family import Sessions
+from bridle.sessions.agent_tree import Sessions
 from bridle.sessions.journal import Journal
 
 ENDED = "the sub-agent has ended"
 
 
-class Relay:
+class QuestionRelay:
     """Repeats one sub-agent's approvals and questions in its parent's journal."""
 
     def __init__(self, child: SessionId, journal: Journal, sessions: Sessions) -> None:

@@ -1,10 +1,10 @@
 """The message and status that a parent gets when a sub-agent ends."""
 
-from bridle.core.child import ChildStage
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Outcome, PromptQueued, RunEnded
-from bridle.sessions.family import quoted
+from bridle.core.sub_agent import ChildStage
+from bridle.sessions.agent_tree import quoted
 
 MAX_RESULT_CHARS = 32_000  # in the message; agent_status returns the full text
 
@@ -12,9 +12,11 @@ STAGES: dict[Outcome, ChildStage] = {"completed": "completed", "cancelled": "can
 """Every other outcome is a failure."""
 
 
-def result_message(item_id: str, name: str, child: SessionId, ended: RunEnded, said: str) -> PromptQueued:
+def make_result_message(
+    item_id: str, name: str, child: SessionId, ended: RunEnded, said: str
+) -> PromptQueued:
     """Return the message that gives the parent's model the result of a background sub-agent."""
-    text = quoted("\n\n".join(filter(None, (why(ended), said)))) or "(it said nothing)"
+    text = quoted("\n\n".join(filter(None, (failure_reason(ended), said)))) or "(it said nothing)"
     if len(text) > MAX_RESULT_CHARS:
         text = f"{text[:MAX_RESULT_CHARS]}\n[cut off here: agent_status has all of it]"
     message = user_message(f"[result of {name} ({child}): {stage_of(ended)}]\n{text}")
@@ -26,7 +28,7 @@ def stage_of(ended: RunEnded) -> ChildStage:
     return STAGES.get(ended.outcome, "failed")
 
 
-def why(ended: RunEnded) -> str:
+def failure_reason(ended: RunEnded) -> str:
     """Return why a run has no result or only part of one; empty for a completed run."""
     if ended.outcome == "completed":
         return ""

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from bridle.core.errors import SessionConflict, StoreError, UsageError
 from bridle.core.fork import snapshot_at
 from bridle.core.ids import SessionId
-from bridle.core.ports import Blobs, Keeper, Store
+from bridle.core.ports import Blobs, FileTracker, Store
 from bridle.core.protocol import Event, Record, Rewind, Rewound, Todo, TodosChanged
 from bridle.core.queries import RewindPlan
 from bridle.core.revision import FileChange, FileState, conflicts, last_states, net_changes, states_at
-from bridle.core.transcript import live, without_open_calls
-from bridle.core.turns import changed_files, file_changes
+from bridle.core.transcript import drop_open_calls, drop_rewound
+from bridle.core.turns import file_changes, make_change_events
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.toolbox import cap_output
 
@@ -28,7 +28,7 @@ def check_seq(session: SessionId, records: Sequence[Record], seq: int) -> None:
         raise UsageError(f"session {session} has events 1 to {records[-1].seq}, not {seq}")
 
 
-async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) -> RewindPlan:
+async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: FileTracker) -> RewindPlan:
     """Return what a rewind would do to the files; changes nothing."""
     changes = file_changes(records, after=to_seq)
     targets, expected = states_at(changes), last_states(changes)
@@ -44,11 +44,11 @@ async def plan_rewind(records: Sequence[Record], to_seq: int, keeper: Keeper) ->
 
 
 async def rewind(
-    session: SessionId, command: Rewind, store: Store, keeper: Keeper | None, *, is_over: bool = False
+    session: SessionId, command: Rewind, store: Store, keeper: FileTracker | None, *, is_over: bool = False
 ) -> list[Event]:
     """Restore the files and return what to record; raises SessionConflict before anything is touched.
 
-    `is_over` is passed to `Keeper.collect`.
+    `is_over` is passed to `FileTracker.collect`.
     """
     records = await store.read(session)
     check_seq(session, records, command.to_seq)
@@ -63,9 +63,9 @@ async def rewind(
             )
         targets = {change.path: change.after for change in plan.changes}
         left = await asyncio.to_thread(keeper.restore, targets)
-        changed = changed_files(await asyncio.to_thread(keeper.collect, is_over=is_over), rewind=True)
-    past = live([record for record in records if record.seq <= command.to_seq]).records
-    whole = without_open_calls(past)
+        changed = make_change_events(await asyncio.to_thread(keeper.collect, is_over=is_over), rewind=True)
+    past = drop_rewound([record for record in records if record.seq <= command.to_seq]).records
+    whole = drop_open_calls(past)
     is_cut = len(whole) < len(past) and command.scope != "files"
     to_seq = past[len(whole)].seq - 1 if is_cut else command.to_seq
     return [*changed, Rewound(to_seq, command.scope, _todos_at(past), left, snapshot_at(past))]

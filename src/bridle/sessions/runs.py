@@ -33,29 +33,35 @@ from bridle.core.protocol import (
     TakenPrompt,
 )
 from bridle.core.session_api import Receipt
-from bridle.sessions.allowance import Allowance
-from bridle.sessions.aside import CLOSE_TIMEOUT_S, Aside
-from bridle.sessions.children import Family
+from bridle.sessions.allowance import TenantReservation
+from bridle.sessions.background_task import CLOSE_TIMEOUT_S, BackgroundTask
 from bridle.sessions.claim import Claim
+from bridle.sessions.command_checks import (
+    find_taken_prompt,
+    key_of,
+    merge_options,
+    prompt_tokens,
+    resumed_options,
+)
 from bridle.sessions.driver import Driver
 from bridle.sessions.engine import Engine
-from bridle.sessions.intake import changed_options, key_of, known_by, options_after_cut, prompt_tokens
 from bridle.sessions.journal import Journal
-from bridle.sessions.preparing import Preparing
+from bridle.sessions.maintenance import Maintenance
+from bridle.sessions.run_children import SubAgents
+from bridle.sessions.run_setup import RunSetup
 from bridle.sessions.setup import Setup
-from bridle.sessions.titles import Titling
-from bridle.sessions.upkeep import Upkeep
+from bridle.sessions.titles import TitleWriter
 
 
 class Runs:
     """Starts a run for each prompt of a session, and drives each run to its end."""
 
     def __init__(
-        self, engine: Engine, journal: Journal, family: Family, upkeep: Upkeep, aside: Aside
+        self, engine: Engine, journal: Journal, family: SubAgents, upkeep: Maintenance, aside: BackgroundTask
     ) -> None:
         self.claim = Claim(engine.claims, journal)
-        self.preparing = Preparing(engine, journal, family)
-        self.titling = Titling(engine.models, journal)
+        self.preparing = RunSetup(engine, journal, family)
+        self.titling = TitleWriter(engine.models, journal)
         self.is_closing = False
         """True once no more runs may start."""
         self.used_s = engine.clock.monotonic_s()
@@ -67,7 +73,7 @@ class Runs:
         self._family = family
         self._upkeep = upkeep
         self._aside = aside
-        self._allowance = Allowance(None if family.is_child(journal.id) else engine.purse, journal.id)
+        self._allowance = TenantReservation(None if family.is_child(journal.id) else engine.purse, journal.id)
         self._driver: Driver | None = None
         self._running: asyncio.Task[None] | None = None
         self._is_parked = False
@@ -141,8 +147,8 @@ class Runs:
         async with self.claim.starting:
             if self._driver is None and not self._has_next:
                 receipt = await self._begin(command.message, command.options, key=key)
-                return await self._go_on_to(receipt) if receipt.repeated else receipt
-        if (taken := known_by(key, self._journal.session)) is not None:
+                return await self._restart_queue(receipt) if receipt.repeated else receipt
+        if (taken := find_taken_prompt(key, self._journal.session)) is not None:
             return self._repeated(taken)
         if command.if_busy == "reject":
             raise SessionBusy(f"session {self._journal.id} is running", hint="wait for it, or cancel it")
@@ -154,12 +160,12 @@ class Runs:
         """Queue a message for the active run's next turn; raises SessionNotRunning."""
         await self.settle()
         key = key_of(command)
-        if (taken := known_by(key, self._journal.session)) is not None:
+        if (taken := find_taken_prompt(key, self._journal.session)) is not None:
             return self._repeated(taken)
         self.active(to="steer")
         return await self._queue(command.message, RunOptions(), "steer", key)
 
-    async def _go_on_to(self, taken: Receipt) -> Receipt:
+    async def _restart_queue(self, taken: Receipt) -> Receipt:
         """Restart a queue that was halted by a stopped run, because one of its prompts was sent again."""
         session = self._journal.session
         queue = session.known.queue
@@ -199,7 +205,7 @@ class Runs:
     async def _begin_first(self, changed: RunOptions) -> Receipt:
         """Start the oldest queued prompt, with changed options."""
         first = self._journal.session.known.queue[0]
-        options = changed_options(first.options, changed)
+        options = merge_options(first.options, changed)
         return await self._begin(first.message, options, first.item_id, first.key)
 
     @property
@@ -232,7 +238,7 @@ class Runs:
         await self.claim.take()
         run_id = self._engine.new_run_id()
         try:
-            if item_id is None and (taken := known_by(key, self._journal.session)) is not None:
+            if item_id is None and (taken := find_taken_prompt(key, self._journal.session)) is not None:
                 await self.claim.release()
                 return self._repeated(taken)
             if item_id is not None and not self.is_queued(item_id):  # another process has started it
@@ -240,7 +246,7 @@ class Runs:
                 return Receipt(self._journal.session.seq, item_id=item_id)
             setup = await self._allowance.cut(await self.preparing.set_up(options), run_id)
             tokens = await prompt_tokens(setup, message)
-            await self._upkeep.close_cut_off()
+            await self._upkeep.close_interrupted()
             await self._upkeep.record_late_changes()
             model = setup.backend.model.ref
             recorded = replace(options, env={})
@@ -273,8 +279,8 @@ class Runs:
             run = self._journal.session.run
             if run is None:
                 raise SessionNotRunning(f"session {self._journal.id} has no run that was cut off")
-            await self._family.take_stock(self._journal)
-            setup = await self.preparing.set_up(options_after_cut(run, command.options))
+            await self._family.find_interrupted(self._journal)
+            setup = await self.preparing.set_up(resumed_options(run, command.options))
             setup = await self._allowance.cut(setup, run.run_id)
             await self._upkeep.record_late_changes()
         except BaseException:  # also when the engine shuts down meanwhile

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.fork import fork_at
 from bridle.core.ids import RunId, SessionId, is_session_id
+from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import Message, Text
-from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, offers
+from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, implements
 from bridle.core.protocol import (
     Aborted,
     AnyCommand,
@@ -29,19 +30,18 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.queries import Query, Records
-from bridle.core.servers import LENT_PREFIX
 from bridle.core.session import fold
 from bridle.core.session_api import ForkReceipt, LiveSession, Receipt, SessionNews
 from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
-from bridle.sessions.children import Family
 from bridle.sessions.engine import Engine
+from bridle.sessions.live_sessions import LiveSessions, require_session_id
 from bridle.sessions.queries import Queries
 from bridle.sessions.rewind import check_seq
-from bridle.sessions.roster import Roster, require_name
-from bridle.sessions.watching import follow
-from bridle.system import tenant
+from bridle.sessions.run_children import SubAgents
+from bridle.sessions.session_watch import watch_session
+from bridle.system import current_tenant
 
 A = TypeVar("A")
 
@@ -56,8 +56,8 @@ class SessionService:
     def __init__(self, engine: Engine, bus: Bus | None = None) -> None:
         self._engine = engine
         self._bus = bus or Bus()
-        self._family = Family(engine, self, engine.children, self._bus)
-        self._roster = Roster(engine, self._bus, self._family)
+        self._family = SubAgents(engine, self, engine.children, self._bus)
+        self._roster = LiveSessions(engine, self._bus, self._family)
         self._queries = Queries(engine, self._roster)
 
     async def create(
@@ -101,7 +101,7 @@ class SessionService:
         ):
             return command
         text = command.message.text
-        if not text.startswith(f"/{LENT_PREFIX}"):
+        if not text.startswith(f"/{MCP_PREFIX}"):
             return command
         options = command.options if isinstance(command, Prompt) else RunOptions()
         cwd = options.cwd or actor.journal.session.known.created.cwd
@@ -133,14 +133,14 @@ class SessionService:
         """Yield what happens to a session, or with None the state of every session and its changes."""
         if session is None:
             return self._roster.news()
-        return follow(self._engine.store, self._bus, session, after, pieces=True)
+        return watch_session(self._engine.store, self._bus, session, after, pieces=True)
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
         """Wait for a run's end."""
         actor = self._roster.get(session)
         if actor is not None and (aborted := actor.runs.aborted) is not None and aborted.run_id == run_id:
             return RunEnded(run_id, "failed", reason=aborted.reason)
-        async for item in follow(self._engine.store, self._bus, session, after, pieces=False):
+        async for item in watch_session(self._engine.store, self._bus, session, after, pieces=False):
             if isinstance(item, Record) and isinstance(item.event, RunEnded) and item.event.run_id == run_id:
                 return item.event
             if isinstance(item, Aborted) and item.run_id == run_id:
@@ -163,7 +163,7 @@ class SessionService:
 
     async def _delete(self, session: SessionId) -> None:
         """Remove a session for good, and its sub-agents; raises SessionBusy while one of them runs."""
-        require_name(session)
+        require_session_id(session)
         actor = self._roster.get(session)
         if actor is not None:
             await actor.runs.settle()
@@ -202,7 +202,7 @@ class SessionService:
     def server_pids(self) -> dict[str, int]:
         """Return the processes of ours that serve models, by what they serve."""
         models = self._engine.models
-        return models.server_pids() if offers(models, LocalModels) else {}
+        return models.server_pids() if implements(models, LocalModels) else {}
 
     def notify(self, text: str) -> None:
         """Tell everyone who watches a session something that changes nothing."""
@@ -221,7 +221,7 @@ class SessionService:
 
         Raises SessionError, StoreError.
         """
-        with tenant.working_for(tenant_of(session)):
+        with current_tenant.use_tenant(tenant_of(session)):
             await (await self._roster.open(session)).runs.begin_queued()
 
     async def until_free(self, session: SessionId) -> None:
@@ -256,7 +256,7 @@ class SessionService:
         await self._roster.aclose()
         await self._family.aclose()
         for tool in self._engine.tools:
-            if offers(tool, SessionTool):
+            if implements(tool, SessionTool):
                 await tool.aclose()
         for keeper in (self._engine.servers, self._engine.languages):
             if keeper is not None:
@@ -273,6 +273,6 @@ class SessionService:
     async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
         """Close a session in this process: what it holds ends, a run that is active too.
 
-        With `aside` the run is left as it is recorded: it can be resumed.
+        With `background_task` the run is left as it is recorded: it can be resumed.
         """
         await (self._roster.set_aside(session) if aside else self._roster.let_go(session))

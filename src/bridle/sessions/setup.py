@@ -8,28 +8,28 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
 
-from bridle.config.prompt import with_more
+from bridle.config.system_prompt import insert_text
 from bridle.core.agent import Agent
 from bridle.core.budget import Budget, Limits
 from bridle.core.codeact import as_text
 from bridle.core.context import Counted, Fitted, Window, answer_reserve, estimate_tokens, fit
-from bridle.core.deferred import as_sent
+from bridle.core.deferred_tools import wrap_calls
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
-from bridle.core.messages import with_media_named
+from bridle.core.mcp_servers import ToolOffer
+from bridle.core.messages import replace_media_with_text
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.ports import Clock, Hooks, Keeper, Provider, TokenCounter, offers
+from bridle.core.ports import Clock, FileTracker, Hooks, Provider, TokenCounter, implements
 from bridle.core.protocol import RunOptions
-from bridle.core.servers import ToolOffer
 from bridle.core.session import RunState, Session
 from bridle.core.tenancy import Bounds
 from bridle.kernel.prompt import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
-from bridle.sessions.structured import Extraction
-from bridle.sessions.toolset import Wants, choose
+from bridle.sessions.structured_output import Extraction
+from bridle.sessions.toolset import ToolNeeds, choose_tools
 from bridle.tools.toolbox import Toolbox
 
 DEFAULT_MAX_TURNS = 100
@@ -67,7 +67,7 @@ class Setup(Struct, frozen=True):
     dispatcher: Dispatcher
     params: dict[str, Any]
     cwd: str
-    keeper: Keeper | None
+    keeper: FileTracker | None
     """Stores earlier versions of the session's files."""
     hooks: Hooks
     """The user's hooks."""
@@ -87,7 +87,7 @@ class Setup(Struct, frozen=True):
         """Return the configured rules and those the user granted during the session."""
         if not granted:
             return self.rules
-        return (*self.rules, *_within(self.bounds, (parse_rule("allow", text) for text in granted)))
+        return (*self.rules, *_within_bounds(self.bounds, (parse_rule("allow", text) for text in granted)))
 
     def budget_left(self, run: RunState, clock: Clock) -> Budget:
         """Return the remaining budget of a run; a resumed one has used some of it already."""
@@ -101,11 +101,11 @@ class Setup(Struct, frozen=True):
         """Build the request of one turn; `extracting` asks only for a value that fits the schema."""
         messages = as_text(fitted.messages) if self.code else fitted.messages
         if not backend.model.images:
-            messages = with_media_named(messages)
+            messages = replace_media_with_text(messages)
         request = ModelRequest(
             model=backend.model.name,
             system=self.agent.prompt,
-            messages=as_sent(messages, self.dispatcher.deferred),
+            messages=wrap_calls(messages, self.dispatcher.deferred),
             tools=() if self.code else self.dispatcher.specs,
             max_output_tokens=max_output_tokens,
             params=self.params,
@@ -116,7 +116,7 @@ class Setup(Struct, frozen=True):
         return replace(request, tools=(), params=params, output_schema=self.extraction.schema)
 
 
-def _tell_nobody(text: str) -> None:
+def _ignore_notice(text: str) -> None:
     """Do nothing: the default for notices."""
 
 
@@ -126,8 +126,8 @@ async def set_up(
     session: Session,
     options: RunOptions,
     hooks: Hooks | None = None,
-    tell: Callable[[str], None] = _tell_nobody,
-    warn: Callable[[str], None] = _tell_nobody,
+    tell: Callable[[str], None] = _ignore_notice,
+    warn: Callable[[str], None] = _ignore_notice,
 ) -> Setup:
     """Resolve an agent, its models and its tools; raises ConfigError, UsageError or ProviderError.
 
@@ -149,7 +149,7 @@ async def set_up(
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
     lent_tokens = int(model.window_tokens * engine.lent_share)
-    wants = Wants(options, agent.tools, cwd, model.window_tokens, lent_tokens, code)
+    wants = ToolNeeds(options, agent.tools, cwd, model.window_tokens, lent_tokens, code)
     dispatcher = _dispatcher(engine, session_id, offer, wants)
     agent = replace(agent, prompt=_prompt(agent, options, offer, dispatcher if code else None))
     tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""
@@ -162,7 +162,7 @@ async def set_up(
         backend=await _backend(provider, model, (agent.prompt, tools), most_output),
         find_backend=find_backend,
         mode=options.mode or agent.mode,
-        rules=(*agent.rules, *_within(bounds, _rules(options))),
+        rules=(*agent.rules, *_within_bounds(bounds, _rules(options))),
         bounds=bounds,
         limits=limits,
         policy=_policy(engine, agent, limits),
@@ -179,8 +179,8 @@ async def set_up(
     )
 
 
-def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: Wants) -> Dispatcher:
-    chosen = choose(engine.tools, engine.loans.tools(session), offer.tools, wants)
+def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: ToolNeeds) -> Dispatcher:
+    chosen = choose_tools(engine.tools, engine.loans.tools(session), offer.tools, wants)
     return Dispatcher(
         Toolbox(chosen.tools, chosen.deferred),
         timeout_s=engine.tool_timeout_s,
@@ -195,11 +195,11 @@ def _prompt(agent: Agent, options: RunOptions, offer: ToolOffer, of_code: Dispat
     """Return the system prompt, the agent's or the one given, with additions from servers and code mode."""
     prompt = agent.prompt if options.system is None else options.system
     if offer.instructions and options.system is None:
-        prompt = with_more(prompt, offer.instructions)
+        prompt = insert_text(prompt, offer.instructions)
     if of_code is None:
         return prompt
     more = [spec for spec in of_code.functions if spec.name in of_code.deferred]
-    return with_more(prompt, code_prompt(of_code.specs, more))
+    return insert_text(prompt, code_prompt(of_code.specs, more))
 
 
 def _policy(engine: Engine, agent: Agent, limits: Limits) -> LoopPolicy:
@@ -241,12 +241,12 @@ async def _backend(
 
 
 async def _count(provider: Provider, texts: Sequence[str]) -> list[int]:
-    if offers(provider, TokenCounter):
+    if implements(provider, TokenCounter):
         return await provider.count_tokens(texts)
     return [estimate_tokens(text) for text in texts]
 
 
-def _within(bounds: Bounds | None, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def _within_bounds(bounds: Bounds | None, rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """Return only the rules that stay within the tenant's bounds."""
     return tuple(rule for rule in rules if bounds is None or bounds.hold(rule))
 

@@ -16,11 +16,10 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
 from bridle.core.agent import Agent
-from bridle.core.child import ChildOrder, ChildStage, ChildView
 from bridle.core.errors import BridleError, SessionBusy, ToolError
 from bridle.core.ids import RunId
 from bridle.core.messages import user_message
-from bridle.core.ports import Steps
+from bridle.core.ports import DurableSteps
 from bridle.core.protocol import (
     Aborted,
     ChildStarted,
@@ -35,28 +34,29 @@ from bridle.core.protocol import (
     RunEnded,
     RunOptions,
 )
-from bridle.core.recovery import end_of
+from bridle.core.recovery import make_run_end
 from bridle.core.revision import FileChange
 from bridle.core.session_api import Receipt
-from bridle.core.turns import changed_files
-from bridle.sessions.beginning import (
-    Parent,
+from bridle.core.sub_agent import ChildRequest, ChildStage, ChildStatus
+from bridle.core.turns import make_change_events
+from bridle.sessions.agent_tree import AgentNode
+from bridle.sessions.inheritance import inherited_messages
+from bridle.sessions.orphans import changes_for_parent, child_ended, end_child
+from bridle.sessions.relay import QuestionRelay
+from bridle.sessions.results import failure_reason, make_result_message, stage_of
+from bridle.sessions.resumed_children import ResumedChild
+from bridle.sessions.subagent_start import (
+    ParentRun,
+    create_child_worktree,
+    find_child_worktree,
     first_options,
     make_session,
-    new_worktree,
-    old_worktree,
     options_after_cut,
 )
-from bridle.sessions.family import Member
-from bridle.sessions.heirs import Heir
-from bridle.sessions.inherit import inherited_messages
-from bridle.sessions.orphans import changes_for_parent, child_ended, end_child
-from bridle.sessions.relay import Relay
-from bridle.sessions.results import result_message, stage_of, why
 from bridle.sessions.worktree import Worktree
 
 LET_GO_S = 5.0
-AGAIN_S = 0.05
+RETRY_S = 0.05
 STOP_S = 5.0  # a sub-agent that does not stop delays its parent's end no longer than this
 MAX_TASK_CHARS = 200
 UNRECORDED = "its end could not be recorded"
@@ -69,11 +69,11 @@ class SubAgent:
 
     def __init__(
         self,
-        parent: Parent,
-        member: Member,
-        order: ChildOrder,
+        parent: ParentRun,
+        member: AgentNode,
+        order: ChildRequest,
         agent: Agent | None,
-        heir: Heir | None = None,
+        heir: ResumedChild | None = None,
     ) -> None:
         """Start at once; `agent` is required unless the sub-agent's run has already started."""
         self.member = member
@@ -81,7 +81,7 @@ class SubAgent:
         self._parent = parent
         self._agent = agent
         self._heir = heir
-        self._relay = Relay(member.id, parent.journal, parent.sessions)
+        self._relay = QuestionRelay(member.id, parent.journal, parent.sessions)
         self._options = RunOptions()
         self._began_s = parent.engine.clock.monotonic_s()
         self._took_ms = 0
@@ -113,7 +113,7 @@ class SubAgent:
         life = self._live() if steps is None or self._is_recorded else self._live_tracked(steps)
         self._life = asyncio.create_task(life, name=f"sub-agent {member.id}")
 
-    def _inherit(self, heir: Heir) -> None:
+    def _inherit(self, heir: ResumedChild) -> None:
         """Restore its state from before the crash."""
         self._is_announced = True
         self._begun.set_result(None)
@@ -153,7 +153,7 @@ class SubAgent:
         """Wait until its session exists and is announced; raises ToolError if it cannot be created."""
         await asyncio.shield(self._begun)
 
-    def call_again(self) -> None:
+    def reattach(self) -> None:
         """Continue it: the call that started it waits for it again."""
         self.was_called = True
         self._may_go_on.set()
@@ -183,13 +183,13 @@ class SubAgent:
             await self._relay.pass_down(command, stop)
 
     @property
-    def view(self) -> ChildView:
+    def view(self) -> ChildStatus:
         """Its current status."""
         run = self.member.journal.session.run if self.member.journal is not None else None
-        used = self._ended or (end_of(run, "completed", "", "") if run is not None else NOTHING_USED)
+        used = self._ended or (make_run_end(run, "completed", "", "") if run is not None else NOTHING_USED)
         took_s = self._parent.engine.clock.monotonic_s() - self._began_s
         kept = self._worktree.path if self._worktree is not None and (not self.is_over or self._left) else ""
-        return ChildView(
+        return ChildStatus(
             self.member.id,
             self.member.name,
             self._stage,
@@ -197,7 +197,7 @@ class SubAgent:
             agent=self._agent_name,
             model=self._options.model or "",
             text="\n\n".join(filter(None, (self._ended.text, self._left))) if self._ended is not None else "",
-            error=why(self._ended) if self._ended is not None else "",
+            error=failure_reason(self._ended) if self._ended is not None else "",
             running_ms=self._took_ms if self._ended is not None else int(took_s * 1000),
             turns=used.turns,
             usage=used.usage,
@@ -256,7 +256,7 @@ class SubAgent:
             except SessionBusy:
                 if self._heir is None or loop.time() > deadline:
                     raise
-            await asyncio.sleep(AGAIN_S)
+            await asyncio.sleep(RETRY_S)
 
     def _first_command(self) -> Command:
         run = self._heir.run if self._heir is not None else None
@@ -264,12 +264,12 @@ class SubAgent:
             return Prompt(user_message(self.order.prompt), self._options, "reject")
         return Resume(self._options)
 
-    async def _find_again(self, heir: Heir) -> int:
+    async def _find_again(self, heir: ResumedChild) -> int:
         """Wait until it may continue and find its worktree; returns the number of its last record."""
         await self._may_go_on.wait()
         if heir.lost:
             raise ToolError(heir.lost)
-        self._worktree = await old_worktree(self._parent, heir)
+        self._worktree = await find_child_worktree(self._parent, heir)
         if heir.run is not None:
             await self._relay.settle(heir.run)
             self._options = options_after_cut(self._parent, self.order, heir.run, self._worktree)
@@ -283,7 +283,7 @@ class SubAgent:
         parent, order, agent = self._parent, self.order, self._agent
         assert agent is not None
         if order.worktree:
-            self._worktree = await new_worktree(parent, self.member.id)
+            self._worktree = await create_child_worktree(parent, self.member.id)
         self._options = first_options(parent, self.member, order, agent, self._worktree)
         cwd = self._worktree.cwd if self._worktree is not None else parent.setup.cwd
         inherited = inherited_messages(order, parent.journal.session.messages)
@@ -310,7 +310,7 @@ class SubAgent:
         """True if its end was recorded before the crash."""
         return self._heir is not None and self._heir.is_recorded
 
-    async def _live_tracked(self, steps: Steps) -> None:
+    async def _live_tracked(self, steps: DurableSteps) -> None:
         """Run `_live` as a tracked step of the parent, or untracked if the tracking fails."""
         try:
             await steps.child(self._parent.journal.id, self.member.id, self._live)
@@ -329,7 +329,7 @@ class SubAgent:
             await self._put_away(failure)
         finally:
             self._took_ms = int((self._parent.engine.clock.monotonic_s() - self._began_s) * 1000)
-            self.member.give_slot()
+            self.member.release_slot()
         if self._is_announced and not self._is_recorded and not self.member.tree.is_parked:
             with suppress(BridleError):  # then its parent cannot continue either, and reports it
                 await self._parent.journal.record_whole(*self._last_events())
@@ -377,18 +377,20 @@ class SubAgent:
             with suppress(BridleError):
                 return await end_child(engine, self._parent.bus, self.member.id, outcome, reason)
         if run is not None:
-            return end_of(run, "failed", "", failure or UNRECORDED)
+            return make_run_end(run, "failed", "", failure or UNRECORDED)
         return RunEnded(RunId(""), outcome, reason=self._stopped or failure)
 
     def _last_events(self) -> list[Event]:
         ended = self._ended
         assert ended is not None
         events = self._relay.withdraw()
-        events += changed_files(self._changes, self.order.call_id)
+        events += make_change_events(self._changes, self.order.call_id)
         events.append(child_ended(self.member.id, ended, self._took_ms))
         if self.order.background and not self._stopped:
             said = "\n\n".join(filter(None, (ended.text, self._left)))
             events.append(
-                result_message(self._parent.engine.new_id(), self.member.name, self.member.id, ended, said)
+                make_result_message(
+                    self._parent.engine.new_id(), self.member.name, self.member.id, ended, said
+                )
             )
         return events

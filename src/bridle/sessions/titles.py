@@ -24,7 +24,7 @@ TIMEOUT_S = 30.0
 GRACE_S = 2.0  # a process that exits waits this long for a title being written
 
 
-class Titling:
+class TitleWriter:
     """Titles a session during its first run; a failure changes nothing."""
 
     def __init__(self, models: Models, journal: Journal) -> None:

@@ -18,11 +18,11 @@ from msgspec.json import encode
 
 from bridle.core.codeact import PYTHON
 from bridle.core.context import estimate_tokens
-from bridle.core.deferred import is_seldom
+from bridle.core.deferred_tools import is_rarely_used
 from bridle.core.errors import ConfigError
-from bridle.core.ports import OccasionalTool, Tool, offers
+from bridle.core.mcp_servers import MCP_PREFIX
+from bridle.core.ports import ConditionalTool, Tool, implements
 from bridle.core.protocol import RunOptions
-from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import ToolSpec, is_among
 from bridle.tools.tool_search import MAX_LISTED, ToolCaller, ToolSearch
 
@@ -30,7 +30,7 @@ TOOL_SHARE = 4  # the tools of an agent that names none take at most 1/4 of the 
 CALLER_SHARE = 2  # and the list of those not shown takes at most 1/2 of that
 
 
-class Wants(Struct, frozen=True):
+class ToolNeeds(Struct, frozen=True):
     """The inputs that decide a run's tools."""
 
     options: RunOptions
@@ -45,7 +45,7 @@ class Wants(Struct, frozen=True):
     def usable(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools that the run may use and that are useful in its folder."""
         allowed = [tool for tool in tools if self.allows(tool)]
-        return [tool for tool in allowed if not offers(tool, OccasionalTool) or tool.is_useful(self.cwd)]
+        return [tool for tool in allowed if not implements(tool, ConditionalTool) or tool.is_useful(self.cwd)]
 
     def allows(self, tool: Tool) -> bool:
         """Return whether the run may use a tool."""
@@ -61,7 +61,9 @@ class Toolset(Struct, frozen=True):
     deferred: frozenset[str]
 
 
-def choose(own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wants: Wants) -> Toolset:
+def choose_tools(
+    own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wants: ToolNeeds
+) -> Toolset:
     """Combine Bridle's own tools, most useful first, the client's tools and the servers' tools.
 
     Raises ConfigError when code mode has no Python tool.
@@ -69,9 +71,9 @@ def choose(own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wa
     loaned = wants.usable(loaned)
     replaced = {tool.spec.name for tool in loaned}
     usable = [tool for tool in wants.usable(own) if tool.spec.name not in replaced]
-    shown, found = _divided(usable, wants)
+    shown, found = _split_shown_and_found(usable, wants)
     lent = [tool for tool in lent if _is_chosen(tool, wants.chosen) and wants.allows(tool)]
-    many = [tool.spec for tool in lent if tool.spec.name.startswith(LENT_PREFIX)]
+    many = [tool.spec for tool in lent if tool.spec.name.startswith(MCP_PREFIX)]
     if _tokens(many) <= wants.lent_tokens:
         many = []
     specs = [tool.spec for tool in found]
@@ -88,7 +90,7 @@ def _finders(found: Sequence[ToolSpec], many: Sequence[ToolSpec], *, code: bool)
     return [*finders, ToolCaller(found)] if needs_search or (found and not code) else []
 
 
-def _divided(tools: Sequence[Tool], wants: Wants) -> tuple[list[Tool], list[Tool]]:
+def _split_shown_and_found(tools: Sequence[Tool], wants: ToolNeeds) -> tuple[list[Tool], list[Tool]]:
     """Return the tools that requests show, and those that the model must find."""
     needed = [tool for tool in tools if wants.code and tool.spec.name == PYTHON]
     if wants.code and not needed:
@@ -96,7 +98,7 @@ def _divided(tools: Sequence[Tool], wants: Wants) -> tuple[list[Tool], list[Tool
     if wants.chosen is not None:
         return [tool for tool in tools if _is_chosen(tool, wants.chosen) or tool in needed], []
     named = wants.options.tools or ()
-    first = [tool for tool in tools if not is_seldom(tool) or tool.spec.name in named]
+    first = [tool for tool in tools if not is_rarely_used(tool) or tool.spec.name in named]
     found = [tool for tool in tools if tool not in first]
     room = wants.window_tokens // TOOL_SHARE
     naming = _names(found)

@@ -13,7 +13,7 @@ MAX_OUTPUT_BYTES = 16 * 1024
 KEPT_HEAD_BYTES = 4 * 1024
 
 
-class Check(Struct, frozen=True):
+class UntilResult(Struct, frozen=True):
     """The result of the command."""
 
     passed: bool
@@ -21,7 +21,9 @@ class Check(Struct, frozen=True):
     """The message to the model after a failure."""
 
 
-async def run_check(command: str, cwd: str, env: Mapping[str, str], *, timeout_s: float = TIMEOUT_S) -> Check:
+async def run_check(
+    command: str, cwd: str, env: Mapping[str, str], *, timeout_s: float = TIMEOUT_S
+) -> UntilResult:
     """Run a shell command as the user would; it passes if it exits with 0."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -36,26 +38,28 @@ async def run_check(command: str, cwd: str, env: Mapping[str, str], *, timeout_s
             start_new_session=True,
         )
     except OSError as error:
-        return Check(passed=False, text=_told(command, f"could not be started: {error}", ""))
+        return UntilResult(passed=False, text=_failure_text(command, f"could not be started: {error}", ""))
     assert process.stdout is not None
-    output = _Tail()
+    output = _HeadAndTail()
     try:
         async with asyncio.timeout(timeout_s):
             while chunk := await process.stdout.read(64 * 1024):
                 output.add(chunk)
             status = await process.wait()
     except TimeoutError:
-        return Check(passed=False, text=_told(command, f"did not end within {timeout_s:g} s", output.text))
+        return UntilResult(
+            passed=False, text=_failure_text(command, f"did not end within {timeout_s:g} s", output.text)
+        )
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
     if status == 0:
-        return Check(passed=True)
-    return Check(passed=False, text=_told(command, f"exited with {status}", output.text))
+        return UntilResult(passed=True)
+    return UntilResult(passed=False, text=_failure_text(command, f"exited with {status}", output.text))
 
 
-class _Tail:
+class _HeadAndTail:
     """Keeps the beginning and the end of a program's output."""
 
     def __init__(self) -> None:
@@ -78,6 +82,6 @@ class _Tail:
         return (self._head + gap + self._tail).decode(errors="replace").strip()
 
 
-def _told(command: str, ended: str, output: str) -> str:
+def _failure_text(command: str, ended: str, output: str) -> str:
     printed = f" It printed:\n{output}" if output else " It printed nothing."
     return f"Not done yet: the check `{command}` {ended}.{printed}\nGo on until it passes."

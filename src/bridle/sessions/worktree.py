@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from bridle.core.errors import ToolError
-from bridle.system.programs import find_program, outer_path, why_not_found
+from bridle.system.programs import find_program, unsandboxed_path, why_not_found
 
 GIT_S = 60.0
 MAX_OUTPUT_BYTES = 256 * 1024
@@ -193,7 +193,7 @@ async def _find_git(environ: Mapping[str, str], outside: Sequence[str]) -> Git:
     program = await asyncio.to_thread(find_program, "git", path, outside=outside)
     if program is None:
         raise ToolError(f"there are no worktrees: git {why_not_found('git', path)}", hint=_STAY)
-    return Git(program, await asyncio.to_thread(outer_path, path, outside))
+    return Git(program, await asyncio.to_thread(unsandboxed_path, path, outside))
 
 
 async def _git(cwd: str, git: Git, *words: str, places: Mapping[str, str] | None = None) -> str:

@@ -6,7 +6,7 @@
 | `jsonl` | `JsonlStore`: one append-only text file per session |
 | `postgres` | `PostgresStore`, claims and blobs for many machines |
 | `ephemeral` | `EphemeralStore`: in memory, lost when the process ends |
-| `check` | `verify` and `fsck`, the same for all stores |
+| `integrity` | `verify` and `fsck`, the same for all stores |
 | `projector` | `SessionProjector`: derived files for people |
 | `claims` | which process may run a session |
 | `blobs`, `s3` | bytes stored under their digest, in files or in a bucket |

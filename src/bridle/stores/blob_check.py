@@ -16,8 +16,8 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Blobs
 from bridle.core.protocol import Event, FilesChanged, KernelSaved, ToolFinished
 from bridle.core.tenancy import tenant_of
-from bridle.stores.lines import Flaw
-from bridle.system import tenant
+from bridle.stores.record_lines import Flaw
+from bridle.system import current_tenant
 
 _NOTE = re.compile(r'bytes left out here; read_file with path "blob:([0-9a-f]{64})" shows')
 
@@ -33,7 +33,7 @@ class BlobCheck:
     async def flaws(self, session: SessionId, seq: int, event: Event) -> list[Flaw]:
         """Return the flaws of the blobs that an event names."""
         found = []
-        for digest, what in named_blobs(event):
+        for digest, what in find_blobs(event):
             flaw = await self._verdict(tenant_of(session), digest)
             if flaw is not None:
                 found.append(Flaw(flaw.kind, f"{what}: {flaw.text}", session, seq))
@@ -42,7 +42,7 @@ class BlobCheck:
     async def _verdict(self, owner: str, digest: str) -> Flaw | None:
         key = (owner, digest)
         if key not in self._verdicts:
-            with tenant.working_for(owner):
+            with current_tenant.use_tenant(owner):
                 self._verdicts[key] = await asyncio.to_thread(self._read, digest)
         return self._verdicts[key]
 
@@ -56,7 +56,7 @@ class BlobCheck:
         return None
 
 
-def named_blobs(event: Event) -> Iterator[tuple[str, str]]:
+def find_blobs(event: Event) -> Iterator[tuple[str, str]]:
     """Yield the digest and a description of each blob that an event names."""
     match event:
         case FilesChanged():

@@ -17,8 +17,8 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from bridle.stores.lines import from_os_error
-from bridle.stores.packing import MAX_BLOB_BYTES, check_digest, digest_of, missing, packed, unpacked
+from bridle.stores.blob_format import MAX_BLOB_BYTES, check_digest, digest_of, missing_error, pack, unpack
+from bridle.stores.record_lines import from_os_error
 
 _ASIDE = ".prune"
 
@@ -58,10 +58,10 @@ class FileBlobs:
             with open(self._path(digest), "rb") as file:
                 stored = file.read(self._max_blob_bytes + 2)
         except FileNotFoundError:
-            raise missing(digest) from None
+            raise missing_error(digest) from None
         except OSError as error:
             raise from_os_error(Path(self._path(digest)), error) from error
-        return unpacked(digest, stored, self._max_blob_bytes)
+        return unpack(digest, stored, self._max_blob_bytes)
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
         """Remove blobs not in `used` and last put that long ago; return how many files; raises StoreError.
@@ -97,7 +97,7 @@ class FileBlobs:
         temporary, descriptor = self._create_temporary(os.path.dirname(path))
         try:
             try:
-                for piece in packed(data):
+                for piece in pack(data):
                     _write_all(descriptor, piece)
             finally:
                 os.close(descriptor)
@@ -139,7 +139,7 @@ class MemoryBlobs:
         try:
             return self._blobs[digest]
         except KeyError:
-            raise missing(digest) from None
+            raise missing_error(digest) from None
 
 
 def _renewed(path: str) -> bool:

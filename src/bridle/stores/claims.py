@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from bridle.core.ids import SessionId
-from bridle.stores.appendfile import lock_file
-from bridle.stores.lines import from_os_error
+from bridle.stores.batch_file import lock_file
+from bridle.stores.record_lines import from_os_error
 
 
 class FileClaims:

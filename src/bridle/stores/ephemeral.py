@@ -7,15 +7,15 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Clock
 from bridle.core.protocol import Event, Record
 from bridle.core.summary import SessionSummary, summarise
-from bridle.stores.lines import (
+from bridle.stores.record_lines import (
     Flaw,
-    chain,
     check_expected,
     check_id,
     decode_lines,
-    newest_first,
-    not_found,
-    wanted,
+    encode_chain,
+    not_found_error,
+    select_seqs,
+    sort_summaries,
 )
 
 
@@ -40,7 +40,7 @@ class EphemeralStore:
         lines = self._lines.get(session, [])
         check_expected(session, expected_seq, len(lines))
         prev_hash = decode_record(lines[-1]).hash if lines else GENESIS
-        records, added = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
+        records, added = encode_chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
         for record in records:
             self._summaries[session] = summarise(self._summaries.get(session), session, record)
         if added:
@@ -58,7 +58,7 @@ class EphemeralStore:
     ) -> list[Record]:
         """Return the requested records, oldest first."""
         lines = self._lines.get(session, [])
-        seqs = wanted(len(lines), after=after, before=before, limit=limit, newest=newest)
+        seqs = select_seqs(len(lines), after=after, before=before, limit=limit, newest=newest)
         return await decode_lines(session, lines[seqs.start - 1 : seqs.stop - 1], seqs)
 
     async def ids(self) -> list[SessionId]:
@@ -76,12 +76,12 @@ class EphemeralStore:
 
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
         """Return a summary of every session, newest first."""
-        return newest_first(self._summaries.values(), archived=archived)
+        return sort_summaries(self._summaries.values(), archived=archived)
 
     async def delete(self, session: SessionId) -> None:
         """Delete a session; raises SessionNotFound."""
         if self._lines.pop(session, None) is None:
-            raise not_found(session)
+            raise not_found_error(session)
         del self._summaries[session]
 
     async def aclose(self) -> None:

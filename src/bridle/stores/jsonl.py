@@ -1,7 +1,7 @@
 """A store of plain text files: one append-only file of JSON lines per session.
 
 ```
-<id>.jsonl           the records, lines exactly as encoded (see `linefile` for the end of a batch)
+<id>.jsonl           the records, lines exactly as encoded (see `batch_lines` for the end of a batch)
 <id>.summary.json    derived: the session's summary, and where the lines end that it was made from
 <id>.torn            bytes of unfinished appends that were cut off, kept for inspection
 ```
@@ -35,32 +35,32 @@ from bridle.core.ids import SessionId, is_session_id
 from bridle.core.ports import Clock
 from bridle.core.protocol import Event, Record
 from bridle.core.summary import SessionSummary
-from bridle.stores.appendfile import (
-    End,
+from bridle.stores.batch_file import (
+    FileEnd,
     append_batch,
     cut_torn,
     end_at,
-    locked,
-    opened,
-    reaches,
+    open_for_reading,
+    open_locked,
     replace_file,
+    still_has_end,
     sync_directory,
 )
-from bridle.stores.contention import PATIENCE_S, when_free
-from bridle.stores.linefile import complete_end, last_number, lines_before, lines_between, offset_of
-from bridle.stores.lines import (
+from bridle.stores.batch_lines import complete_end, last_number, lines_before, lines_between, offset_of
+from bridle.stores.lock_retry import PATIENCE_S, retry_while_locked
+from bridle.stores.record_lines import (
     Flaw,
-    chain,
+    cache_end,
     check_expected,
     check_id,
     decode_lines,
+    encode_chain,
+    fold_summary,
     from_os_error,
-    gone,
-    newest_first,
-    not_found,
-    remember,
-    summary_of,
-    wanted,
+    gone_error,
+    not_found_error,
+    select_seqs,
+    sort_summaries,
 )
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ class _Sidecar(Struct, frozen=True):
     """A summary, and where the lines end that it was made from."""
 
     summary: SessionSummary
-    end: End
+    end: FileEnd
 
 
 class JsonlStore:
@@ -94,7 +94,7 @@ class JsonlStore:
         self._clock = clock
         self._sync = sync
         self._patience_s = patience_s
-        self._ends: dict[SessionId, End] = {}
+        self._ends: dict[SessionId, FileEnd] = {}
 
     async def append(
         self,
@@ -114,15 +114,15 @@ class JsonlStore:
     def _append(
         self, session: SessionId, expected_seq: int, events: Sequence[Event], dates: Sequence[int]
     ) -> list[Record]:
-        with locked(self._path(session), make=expected_seq == 0 and bool(events)) as fd:
+        with open_locked(self._path(session), make=expected_seq == 0 and bool(events)) as fd:
             if fd is None and self._ends.pop(session, None) is not None:
-                raise gone(self._path(session))
-            end = self._settle(session, fd) if fd is not None else End()
+                raise gone_error(self._path(session))
+            end = self._settle(session, fd) if fd is not None else FileEnd()
             check_expected(session, expected_seq, end.seq)
             if fd is None or not events:
                 return []
             try:
-                records, lines = chain(end.hash, end.seq + 1, self._clock.now_ms(), events, dates)
+                records, lines = encode_chain(end.hash, end.seq + 1, self._clock.now_ms(), events, dates)
                 offset = append_batch(fd, end.offset, lines, self._sync)
                 if self._sync == "full" and end.seq == 0:
                     sync_directory(self._path(session))
@@ -130,14 +130,14 @@ class JsonlStore:
                 if end.seq == 0:
                     self._path(session).unlink()  # an empty file is not a session
                 raise
-            remember(self._ends, session, End(offset, records[-1].seq, records[-1].hash))
+            cache_end(self._ends, session, FileEnd(offset, records[-1].seq, records[-1].hash))
             return records
 
-    def _settle(self, session: SessionId, fd: int) -> End:
+    def _settle(self, session: SessionId, fd: int) -> FileEnd:
         """Cut off a torn tail of a locked file and return where the file ends."""
         size = os.fstat(fd).st_size
         known = self._ends.get(session)
-        if known and known.offset == size and reaches(fd, size, known):
+        if known and known.offset == size and still_has_end(fd, size, known):
             return known  # else another process has written
         offset = complete_end(fd, size)
         if offset < size:
@@ -160,7 +160,7 @@ class JsonlStore:
                 return []
             end = complete_end(fd, os.fstat(fd).st_size)
             last_seq = last_number(fd, end)
-            seqs = wanted(last_seq, after=after, before=before, limit=limit, newest=newest)
+            seqs = select_seqs(last_seq, after=after, before=before, limit=limit, newest=newest)
             if not seqs:
                 return []
             stop = end if seqs.stop > last_seq else offset_of(fd, end, seqs.stop)
@@ -193,14 +193,14 @@ class JsonlStore:
 
     def _session_flaws(self, session: SessionId, *, repair: bool) -> list[Flaw]:
         found = []
-        with locked(self._path(session)) as fd:
+        with open_locked(self._path(session)) as fd:
             if fd is None:
                 return []
             size = os.fstat(fd).st_size
             end = complete_end(fd, size)
             last_seq = last_number(fd, end)
             sidecar = self._load_sidecar(session)
-            if sidecar and not reaches(fd, end, sidecar.end):
+            if sidecar and not still_has_end(fd, end, sidecar.end):
                 text = f"it once ended with event {sidecar.end.seq}, which is no longer there"
                 found.append(Flaw("truncated", text, session, min(last_seq + 1, sidecar.end.seq)))
                 if repair:
@@ -233,7 +233,7 @@ class JsonlStore:
                 summaries.append(await asyncio.to_thread(self._summarise, session))
             else:
                 summaries.append(self._summarise(session))
-        return newest_first((summary for summary in summaries if summary), archived=archived)
+        return sort_summaries((summary for summary in summaries if summary), archived=archived)
 
     def _unread_bytes(self, session: SessionId) -> int:
         sidecar = self._load_sidecar(session)
@@ -247,12 +247,12 @@ class JsonlStore:
                 return None
             end = complete_end(fd, os.fstat(fd).st_size)
             sidecar = self._load_sidecar(session)
-            if sidecar and not reaches(fd, end, sidecar.end):
+            if sidecar and not still_has_end(fd, end, sidecar.end):
                 # Keep the sidecar: only it shows what is missing. fsck reports that and then removes it.
-                return summary_of(session, lines_between(fd, 0, end))
+                return fold_summary(session, lines_between(fd, 0, end))
             start, summary = (sidecar.end.offset, sidecar.summary) if sidecar else (0, None)
             if start < end:
-                summary = summary_of(session, lines_between(fd, start, end), summary)
+                summary = fold_summary(session, lines_between(fd, start, end), summary)
                 # The sidecar only saves time, so a full or read-only disk does not matter.
                 with suppress(OSError, StoreCorrupt):
                     self._save_sidecar(session, summary, end_at(fd, end))
@@ -264,20 +264,20 @@ class JsonlStore:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
-    def _save_sidecar(self, session: SessionId, summary: SessionSummary | None, end: End) -> None:
+    def _save_sidecar(self, session: SessionId, summary: SessionSummary | None, end: FileEnd) -> None:
         if summary is not None:
             replace_file(self._path(session, _SUMMARY), msgspec.json.encode(_Sidecar(summary, end)))
 
     async def delete(self, session: SessionId) -> None:
         """Delete a session and its derived files; raises SessionNotFound."""
         if not is_session_id(session):
-            raise not_found(session)
+            raise not_found_error(session)
         await self._patiently(session, partial(self._delete, session))
 
     def _delete(self, session: SessionId) -> None:
-        with locked(self._path(session)) as fd:
+        with open_locked(self._path(session)) as fd:
             if fd is None:
-                raise not_found(session)
+                raise not_found_error(session)
             self._ends.pop(session, None)
             for suffix in (_SUMMARY, _TORN, _JOURNAL):  # the journal last: until then the session exists
                 self._path(session, suffix).unlink(missing_ok=True)
@@ -287,7 +287,9 @@ class JsonlStore:
 
     async def _patiently(self, session: SessionId, attempt: Callable[[], T]) -> T:
         try:
-            return await when_free(attempt, BlockingIOError, f'session "{session}"', self._patience_s)
+            return await retry_while_locked(
+                attempt, BlockingIOError, f'session "{session}"', self._patience_s
+            )
         except OSError as error:
             raise from_os_error(self._path(session), error) from error
 
@@ -297,7 +299,7 @@ class JsonlStore:
             yield None
             return
         try:
-            with opened(self._path(session)) as fd:
+            with open_for_reading(self._path(session)) as fd:
                 yield fd
         except OSError as error:
             raise from_os_error(self._path(session), error) from error

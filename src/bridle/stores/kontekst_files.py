@@ -19,12 +19,12 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.ids import SessionId
-from bridle.stores.appendfile import opened, private, replace_file
-from bridle.stores.kontekst import kontekst_meta
-from bridle.stores.kontekst_import import DEFAULT_AGENT, MAX_FILE_BYTES, meta_path, read_range, session_path
+from bridle.stores.batch_file import open_for_reading, open_private, replace_file
+from bridle.stores.kontekst_format import encode_meta
+from bridle.stores.kontekst_reader import DEFAULT_AGENT, MAX_FILE_BYTES, meta_path, read_range, session_path
 
 
-class Mark(Struct, frozen=True, omit_defaults=True):
+class SyncMark(Struct, frozen=True, omit_defaults=True):
     """A sync point: the file up to `size_bytes` and the journal up to `seq` hold the same messages."""
 
     size_bytes: int = 0
@@ -33,14 +33,14 @@ class Mark(Struct, frozen=True, omit_defaults=True):
     """The run's agent at this point, if it is not the session's agent."""
 
 
-class KeptMark(Struct, frozen=True, omit_defaults=True):
+class StoredMark(Struct, frozen=True, omit_defaults=True):
     """A mark as stored on disk."""
 
-    mark: Mark
-    planned: Mark | None = None
+    mark: SyncMark
+    planned: SyncMark | None = None
     """The mark that applies instead once the journal reaches its `seq`."""
 
-    def at(self, last_seq: int) -> Mark:
+    def at(self, last_seq: int) -> SyncMark:
         """Return the mark that applies to a journal whose last event is `last_seq`."""
         return self.planned if self.planned is not None and last_seq >= self.planned.seq else self.mark
 
@@ -85,7 +85,7 @@ class KontekstFiles:
 
     def lines_after(self, session: SessionId, offset: int) -> list[bytes]:
         """Return the lines after an offset, at most the newest 64 MiB."""
-        with opened(session_path(self.sessions, session)) as fd:
+        with open_for_reading(session_path(self.sessions, session)) as fd:
             if fd is None:
                 return []
             size = os.fstat(fd).st_size
@@ -94,15 +94,15 @@ class KontekstFiles:
     def begin(self, session: SessionId, agent: str) -> None:
         """Create the files of a new session, except those that exist."""
         self.sessions.mkdir(parents=True, exist_ok=True)
-        with open(session_path(self.sessions, session), "ab", opener=private):
+        with open(session_path(self.sessions, session), "ab", opener=open_private):
             pass
         meta = meta_path(self.sessions, session)
         if agent != DEFAULT_AGENT and not meta.exists():
-            replace_file(meta, kontekst_meta(agent))
+            replace_file(meta, encode_meta(agent))
 
     def append(self, session: SessionId, data: bytes) -> tuple[int, int]:
         """Append all of the data or nothing; return the file's size before and after."""
-        with open(session_path(self.sessions, session), "a+b", buffering=0, opener=private) as file:
+        with open(session_path(self.sessions, session), "a+b", buffering=0, opener=open_private) as file:
             fd = file.fileno()
             size = os.fstat(fd).st_size
             if size and os.pread(fd, 1, size - 1) != b"\n":
@@ -115,18 +115,18 @@ class KontekstFiles:
                 raise
             return size, size + len(data)
 
-    def activate(self, session: SessionId) -> None:
+    def set_active(self, session: SessionId) -> None:
         """Record the session as the one that ran last."""
         replace_file(self._active, session.encode())
 
-    def mark(self, session: SessionId) -> KeptMark | None:
+    def mark(self, session: SessionId) -> StoredMark | None:
         """Return a session's mark; None if there is none or it cannot be decoded."""
         try:
-            return msgspec.json.decode(self._mark_path(session).read_bytes(), type=KeptMark)
+            return msgspec.json.decode(self._mark_path(session).read_bytes(), type=StoredMark)
         except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
-    def keep_mark(self, session: SessionId, kept: KeptMark) -> None:
+    def save_mark(self, session: SessionId, kept: StoredMark) -> None:
         """Replace a session's mark."""
         self._marks.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(self._mark_path(session), msgspec.json.encode(kept))

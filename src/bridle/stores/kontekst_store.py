@@ -21,30 +21,30 @@ from bridle.core.ids import SessionId, is_session_id
 from bridle.core.ports import Claims, DatedStore
 from bridle.core.protocol import Event, Record, RunEnded, RunStarted, SessionCreated
 from bridle.core.summary import SessionSummary
-from bridle.stores.kontekst import Speaker
-from bridle.stores.kontekst_files import KeptMark, KontekstFiles, Mark, compare
-from bridle.stores.kontekst_import import DEFAULT_AGENT, read_conversation, read_file, sessions_in
-from bridle.stores.lines import Flaw, LineStore, from_os_error
+from bridle.stores.kontekst_files import KontekstFiles, StoredMark, SyncMark, compare
+from bridle.stores.kontekst_format import LineEncoder
+from bridle.stores.kontekst_reader import DEFAULT_AGENT, list_sessions, read_conversation, read_file
+from bridle.stores.record_lines import Flaw, LineStore, from_os_error
 
 PAGE_RECORDS = 256
 
 _log = logging.getLogger(__name__)
 
 
-class Journal(DatedStore, LineStore, Protocol):
+class BaseStore(DatedStore, LineStore, Protocol):
     """The interface of Bridle's own stores."""
 
 
 class KontekstStore:
     """A store that shares its sessions with Kontekst."""
 
-    def __init__(self, journal: Journal, files: KontekstFiles, claims: Claims, *, cwd: str) -> None:
+    def __init__(self, journal: BaseStore, files: KontekstFiles, claims: Claims, *, cwd: str) -> None:
         """`cwd` is the working directory for sessions that Kontekst started: its files do not name one."""
         self._journal = journal
         self._files = files
         self._claims = claims
         self._cwd = cwd
-        self._speakers: dict[SessionId, Speaker] = {}
+        self._speakers: dict[SessionId, LineEncoder] = {}
         """One per session whose file and journal are in sync."""
         self._sizes: dict[SessionId, int] = {}
         """File sizes of the sessions that only this process writes to."""
@@ -61,7 +61,9 @@ class KontekstStore:
         """Append events to the journal, then their lines to the file; raises what the journal raises."""
         await self._open(session)
         if expected_seq == 0 and events and session not in self._speakers and is_session_id(session):
-            self._try_keep(session, KeptMark(Mark()))  # from now on a file without lines counts as incomplete
+            self._try_keep(
+                session, StoredMark(SyncMark())
+            )  # from now on a file without lines counts as incomplete
         records = await self._journal.append(session, expected_seq, events, dates=dates)
         if records:
             self._write(session, records)
@@ -106,7 +108,7 @@ class KontekstStore:
     async def list(self, *, archived: bool = False) -> list[SessionSummary]:
         """Return a summary of every session; first imports those that only Kontekst has."""
         known = set(await self._journal.ids())
-        for session in await asyncio.to_thread(sessions_in, self._files.sessions):
+        for session in await asyncio.to_thread(list_sessions, self._files.sessions):
             if session in known:
                 continue
             try:
@@ -149,54 +151,54 @@ class KontekstStore:
             return
         events = found.events(session, self._cwd)
         # The mark comes first: without the events it refers to, it has no effect.
-        self._try_keep(session, KeptMark(Mark(found.size_bytes, len(events))))
+        self._try_keep(session, StoredMark(SyncMark(found.size_bytes, len(events))))
         try:
             await self._journal.append(session, 0, events)
         except SessionConflict:
             return  # another process was faster
-        self._speakers[session], self._sizes[session] = Speaker(found.agent), found.size_bytes
+        self._speakers[session], self._sizes[session] = LineEncoder(found.agent), found.size_bytes
         _log.info("took in Kontekst's session %s with %d messages", session, len(events) - 1)
-        self._tell_skipped(session, found.conversation.skipped)
+        self._log_skipped(session, found.conversation.skipped)
 
-    async def _settle(self, session: SessionId, agent: str) -> Speaker:
+    async def _settle(self, session: SessionId, agent: str) -> LineEncoder:
         """Bring file and journal back in sync, and return the session's encoder; raises OSError."""
         last = (await self._journal.read(session, limit=1, newest=True))[0].seq
         size = self._files.size(session)
         mark = self._mark_at(session, last, size)
         lines = await asyncio.to_thread(self._files.lines_after, session, mark.size_bytes)
-        speaker = Speaker(agent, mark.guest)
+        speaker = LineEncoder(agent, mark.guest)
         found = compare(lines, await self._lines_after(session, mark.seq, speaker))
         if found.missing or (lines and lines[-1]):  # the last line has no newline
             self._files.begin(session, agent)
             _, size = self._files.append(session, b"".join(line + b"\n" for line in found.missing))
         said = await asyncio.to_thread(read_conversation, b"\n".join(found.theirs))
-        after = Mark(size, last + len(said.messages), speaker.guest)
+        after = SyncMark(size, last + len(said.messages), speaker.guest)
         if said.messages and await self._is_unfinished(session):
             _log.info("session %s: what Kontekst added waits for the end of a run", session)
             return speaker
         if said.messages:
-            self._files.keep_mark(session, KeptMark(mark, after))
+            self._files.save_mark(session, StoredMark(mark, after))
             try:
                 await self._journal.append(session, last, said.added)
             except SessionConflict:  # for example a rename just now: the next process retries
-                self._files.keep_mark(session, KeptMark(mark))
+                self._files.save_mark(session, StoredMark(mark))
                 return speaker
             _log.info("session %s: took in %d messages that Kontekst added", session, len(said.messages))
-        self._tell_skipped(session, said.skipped)
-        self._files.keep_mark(session, KeptMark(after))
+        self._log_skipped(session, said.skipped)
+        self._files.save_mark(session, StoredMark(after))
         self._sizes[session] = size
         return speaker
 
-    def _mark_at(self, session: SessionId, last_seq: int, size: int) -> Mark:
+    def _mark_at(self, session: SessionId, last_seq: int, size: int) -> SyncMark:
         kept = self._files.mark(session)
         if size == 0:
-            return Mark()  # never written, or deleted: write all of it
+            return SyncMark()  # never written, or deleted: write all of it
         if kept is None:
-            return Mark(size, last_seq)
+            return SyncMark(size, last_seq)
         mark = kept.at(last_seq)
         return mark if mark.size_bytes <= size else replace(mark, size_bytes=size)  # it was shortened
 
-    async def _lines_after(self, session: SessionId, seq: int, speaker: Speaker) -> Sequence[bytes]:
+    async def _lines_after(self, session: SessionId, seq: int, speaker: LineEncoder) -> Sequence[bytes]:
         found = []
         while records := await self._journal.read(session, after=seq, limit=PAGE_RECORDS):
             seq = records[-1].seq
@@ -220,7 +222,7 @@ class KontekstStore:
         events = [record.event for record in records]
         try:
             if isinstance(events[0], SessionCreated):
-                self._speakers[session] = Speaker(events[0].agent)
+                self._speakers[session] = LineEncoder(events[0].agent)
                 self._files.begin(session, events[0].agent)
                 self._sizes.setdefault(session, self._files.size(session))
             speaker = self._speakers.get(session)
@@ -228,10 +230,10 @@ class KontekstStore:
                 return
             self._add_lines(session, b"".join(map(speaker.lines, events)))
             if any(isinstance(event, RunStarted) for event in events):
-                self._files.activate(session)
+                self._files.set_active(session)
             if session in self._sizes and any(isinstance(event, RunEnded) for event in events):
-                mark = Mark(self._sizes[session], records[-1].seq, speaker.guest)
-                self._files.keep_mark(session, KeptMark(mark))
+                mark = SyncMark(self._sizes[session], records[-1].seq, speaker.guest)
+                self._files.save_mark(session, StoredMark(mark))
         except OSError as error:
             self._speakers.pop(session, None)
             self._warn(session, error)
@@ -243,15 +245,15 @@ class KontekstStore:
         if self._sizes.pop(session, None) == before:  # else keep the mark: what follows it is mixed
             self._sizes[session] = after
 
-    def _try_keep(self, session: SessionId, kept: KeptMark) -> None:
+    def _try_keep(self, session: SessionId, kept: StoredMark) -> None:
         try:
-            self._files.keep_mark(session, kept)
+            self._files.save_mark(session, kept)
         except OSError as error:
             self._warn(session, error)
 
     def _warn(self, session: SessionId, error: OSError) -> None:
         _log.warning("session %s: Kontekst's files cannot be kept up to date: %s", session, error)
 
-    def _tell_skipped(self, session: SessionId, skipped: dict[str, int]) -> None:
+    def _log_skipped(self, session: SessionId, skipped: dict[str, int]) -> None:
         for reason, times in skipped.items():
             _log.warning("session %s: left out %d of Kontekst's lines: %s", session, times, reason)

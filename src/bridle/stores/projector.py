@@ -25,11 +25,11 @@ from bridle.core.context import Counted
 from bridle.core.ids import CallId, SessionId
 from bridle.core.ports import Store
 from bridle.core.protocol import MessageAdded, ModelReplied, Record, SessionCreated, ToolFinished
-from bridle.core.transcript import Transcript, is_spoken
-from bridle.stores.appendfile import private, replace_file
-from bridle.stores.kontekst import kontekst_lines, kontekst_meta
-from bridle.stores.lines import check_id, from_os_error, not_found
+from bridle.core.transcript import Transcript, is_visible_to_people
+from bridle.stores.batch_file import open_private, replace_file
+from bridle.stores.kontekst_format import encode_message, encode_meta
 from bridle.stores.markdown import event_markdown, message_markdown
+from bridle.stores.record_lines import check_id, from_os_error, not_found_error
 
 PAGE_RECORDS = 256
 
@@ -78,7 +78,7 @@ class SessionProjector:
             files.delete()
             checkpoint = _Checkpoint()
         after = checkpoint.message_seq - 1 if checkpoint.message_seq else checkpoint.last_seq
-        growth = _Growth(checkpoint)
+        growth = _NewContent(checkpoint)
         while records := await self._store.read(session, after=after, limit=PAGE_RECORDS):
             for record in records:
                 growth.take(record)
@@ -86,7 +86,7 @@ class SessionProjector:
             growth.clear()
             after = records[-1].seq
         if not checkpoint.last_seq:
-            raise not_found(session)
+            raise not_found_error(session)
 
     async def _still_holds(self, session: SessionId, checkpoint: _Checkpoint) -> bool:
         """Return True if the store still has the record that the files end with."""
@@ -95,7 +95,7 @@ class SessionProjector:
         return not seq or [(record.seq, record.hash) for record in last] == [(seq, checkpoint.last_hash)]
 
 
-class _Growth:
+class _NewContent:
     """The content that new records add to the files."""
 
     def __init__(self, checkpoint: _Checkpoint) -> None:
@@ -121,7 +121,7 @@ class _Growth:
             self.agent = event.agent
         if isinstance(event, ToolFinished):
             self._result_tokens[event.result.call_id] = event.tokens
-        if is_spoken(event):
+        if is_visible_to_people(event):
             self._transcript.apply(event)
         if record.seq > self.last_seq:
             self.last_seq, self.last_hash = record.seq, record.hash
@@ -136,7 +136,7 @@ class _Growth:
 
     def _add_message(self, item: Counted) -> None:
         self.markdown += message_markdown(item.message).encode()
-        self.messages += kontekst_lines(item, self.agent, self._result_tokens)
+        self.messages += encode_message(item, self.agent, self._result_tokens)
         if item.message.role == "assistant" and item.message.text:
             self.summary = item.message.text
 
@@ -167,13 +167,13 @@ class _Files:
             return _Checkpoint()
         return checkpoint
 
-    def write(self, checkpoint: _Checkpoint, growth: _Growth) -> _Checkpoint:
+    def write(self, checkpoint: _Checkpoint, growth: _NewContent) -> _Checkpoint:
         """Append to the files after the checkpoint, then advance it."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         additions = (growth.events, growth.markdown, growth.messages)
         sizes = []
         for (path, size), addition in zip(self._sizes(checkpoint), additions, strict=True):
-            with open(path, "ab", opener=private) as file:
+            with open(path, "ab", opener=open_private) as file:
                 file.truncate(size)
                 file.write(addition)
             sizes.append(size + len(addition))
@@ -181,7 +181,7 @@ class _Files:
         if growth.summary is not None or is_first:
             replace_file(self._summary, (growth.summary or "").encode())
         if growth.agent != checkpoint.agent or is_first:
-            replace_file(self._meta, kontekst_meta(growth.agent))
+            replace_file(self._meta, encode_meta(growth.agent))
         moved = _Checkpoint(growth.last_seq, growth.last_hash, growth.message_seq, growth.agent, *sizes)
         replace_file(self._checkpoint, msgspec.json.encode(moved))
         return moved

@@ -1,7 +1,7 @@
 """Blobs in an S3-compatible bucket, one object each.
 
 ```
-<prefix>/<tenant or _>/ab/cdef…   "ab" + "cdef…" is the digest of the content; packed as in `packing`
+<prefix>/<tenant or _>/ab/cdef…   "ab" + "cdef…" is the digest of the content; packed as in `blob_format`
 ```
 
 An object's only date is that of its last upload. `put` of an existing blob uploads it again once it is older
@@ -20,9 +20,9 @@ from obstore.exceptions import BaseError, PermissionDeniedError, Unauthenticated
 from obstore.store import S3Store
 
 from bridle.core.errors import StoreError
-from bridle.stores.packing import MAX_BLOB_BYTES, check_digest, digest_of, missing, packed, unpacked
-from bridle.stores.unused import MIN_AGE_S
-from bridle.system import tenant
+from bridle.stores.blob_format import MAX_BLOB_BYTES, check_digest, digest_of, missing_error, pack, unpack
+from bridle.stores.unused_blobs import MIN_AGE_S
+from bridle.system import current_tenant
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RENEW_S = MIN_AGE_S / 2
-USUAL = "_"  # the folder of the default tenant; no tenant can have this name
+DEFAULT_TENANT = "_"  # the folder of the default tenant; no tenant can have this name
 
 _REFUSED = (PermissionDeniedError, UnauthenticatedError)
 
@@ -91,7 +91,7 @@ class S3Blobs:
                 return digest
         except FileNotFoundError:
             pass
-        self._do(lambda: obstore.put(self._bucket, path, b"".join(packed(data))))
+        self._do(lambda: obstore.put(self._bucket, path, b"".join(pack(data))))
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -99,9 +99,9 @@ class S3Blobs:
         check_digest(digest)
         path = self._path(digest)
         try:
-            return unpacked(digest, self._do(lambda: self._fetch(path)), self._max_blob_bytes)
+            return unpack(digest, self._do(lambda: self._fetch(path)), self._max_blob_bytes)
         except FileNotFoundError:
-            raise missing(digest) from None
+            raise missing_error(digest) from None
 
     def digests(self) -> set[str]:
         """Return the digests of all stored blobs, of all tenants; raises StoreError."""
@@ -143,7 +143,7 @@ class S3Blobs:
         return self._now_s() - entry["last_modified"].timestamp()
 
     def _path(self, digest: str) -> str:
-        return f"{self._prefix}{tenant.current.get() or USUAL}/{digest[:2]}/{digest[2:]}"
+        return f"{self._prefix}{current_tenant.current.get() or DEFAULT_TENANT}/{digest[:2]}/{digest[2:]}"
 
     def _do(self, work: Callable[[], T]) -> T:
         try:

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
-from bridle.stores.database import Database
-from bridle.stores.lines import DamagedList, newest_first, summary_of
+from bridle.stores.record_lines import DamagedList, fold_summary, sort_summaries
+from bridle.stores.sqlite_file import Database
 from bridle.stores.summaries import decode_summary
 
 MAX_NAMED = 3
@@ -45,7 +45,7 @@ _SCANS = (
 )
 
 
-class _Seen(Struct, frozen=True):
+class _Entry(Struct, frozen=True):
     """What the two tables say about one session."""
 
     summary: object = None
@@ -68,25 +68,25 @@ async def read_list(database: Database, path: Path, *, archived: bool) -> list[S
         summary, flaw = _judged(session, found)
         if flaw:  # it may have been written or deleted between the two queries
             found = await _looked_up(database, session)
-            if found == _Seen() and not why:
+            if found == _Entry() and not why:
                 continue
             summary, flaw = _judged(session, found)
         listed.append(summary)
         why += [f'session "{session}" {flaw}'] if flaw else []
-    sessions = newest_first(listed, archived=archived)
+    sessions = sort_summaries(listed, archived=archived)
     if why:
         raise _damaged(path, why, sessions)
     return sessions
 
 
-async def _both(database: Database) -> dict[SessionId, _Seen]:
+async def _both(database: Database) -> dict[SessionId, _Entry]:
     """Read every session from both tables; raises StoreCorrupt."""
     ends = {row[0]: row[1:] for row in await database.rows(_ENDS)}
-    seen = {row[0]: _Seen(row[1], ends.pop(row[0], None)) for row in await database.rows(_SUMMARIES)}
-    return seen | {session: _Seen(end=end) for session, end in ends.items()}
+    seen = {row[0]: _Entry(row[1], ends.pop(row[0], None)) for row in await database.rows(_SUMMARIES)}
+    return seen | {session: _Entry(end=end) for session, end in ends.items()}
 
 
-async def _salvaged(database: Database) -> dict[SessionId, _Seen]:
+async def _salvaged(database: Database) -> dict[SessionId, _Entry]:
     """Find the session ids by scanning both tables from both ends, up to the first unreadable row."""
     ids: dict[SessionId, None] = {}
     for scan in _SCANS:
@@ -95,21 +95,21 @@ async def _salvaged(database: Database) -> dict[SessionId, _Seen]:
     return {session: await _looked_up(database, session) for session in ids}
 
 
-async def _looked_up(database: Database, session: SessionId) -> _Seen:
+async def _looked_up(database: Database, session: SessionId) -> _Entry:
     """Look up one session in both tables; fold its events if its stored summary cannot be decoded."""
     summaries = await database.readable_rows(_SUMMARY, session)
     ends = await database.readable_rows(_END, session)
     stored = summaries[0][0] if summaries else None
     lines = () if _decoded(stored) else await database.readable_rows(_LINES, session)
-    told = summary_of(session, (line for (line,) in lines if isinstance(line, bytes)))
-    return _Seen(stored, ends[0] if ends else None, told)
+    told = fold_summary(session, (line for (line,) in lines if isinstance(line, bytes)))
+    return _Entry(stored, ends[0] if ends else None, told)
 
 
 def _decoded(stored: object) -> SessionSummary | None:
     return decode_summary(stored) if isinstance(stored, bytes) else None
 
 
-def _judged(session: SessionId, seen: _Seen) -> tuple[SessionSummary, str]:
+def _judged(session: SessionId, seen: _Entry) -> tuple[SessionSummary, str]:
     """Return a session's summary for the list, and what is wrong with it."""
     summary = _decoded(seen.summary)
     match seen.end:

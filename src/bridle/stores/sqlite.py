@@ -35,20 +35,20 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Clock
 from bridle.core.protocol import Event, Record
 from bridle.core.summary import SessionSummary, summarise
-from bridle.stores.contention import PATIENCE_S
-from bridle.stores.database import Database, Schema
-from bridle.stores.lines import (
+from bridle.stores.lock_retry import PATIENCE_S
+from bridle.stores.record_lines import (
     Flaw,
-    chain,
+    cache_end,
     check_expected,
     check_id,
     decode_lines,
-    not_found,
-    remember,
-    summary_of,
-    wanted,
+    encode_chain,
+    fold_summary,
+    not_found_error,
+    select_seqs,
 )
 from bridle.stores.session_list import read_list
+from bridle.stores.sqlite_file import Database, Schema
 from bridle.stores.summaries import changes_summary, decode_summary
 
 PAGE_RECORDS = 256
@@ -111,7 +111,7 @@ class SqliteStore:
         check_id(session)
         records = await self._database.write(partial(self._append, session, expected_seq, events, dates))
         if records:
-            remember(self._ends, session, (records[-1].seq, records[-1].hash))
+            cache_end(self._ends, session, (records[-1].seq, records[-1].hash))
         return records
 
     def _append(
@@ -126,7 +126,7 @@ class SqliteStore:
             self._ends.clear()
         last_seq, prev_hash = self._ends.get(session) or _read_end(connection, session)
         check_expected(session, expected_seq, last_seq)
-        records, lines = chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
+        records, lines = encode_chain(prev_hash, expected_seq + 1, self._clock.now_ms(), events, dates)
         for record, line in zip(records, lines, strict=True):
             connection.execute(_INSERT, (session, record.seq, record.at, line))
         if records and (not expected_seq or changes_summary(events)):
@@ -154,7 +154,7 @@ class SqliteStore:
     ) -> list[Record]:
         """Return the requested records, oldest first."""
         last_seq = await self._last_seq(session)
-        seqs = wanted(last_seq, after=after, before=before, limit=limit, newest=newest)
+        seqs = select_seqs(last_seq, after=after, before=before, limit=limit, newest=newest)
         records: list[Record] = []
         for first in seqs[::PAGE_RECORDS]:
             page = range(first, min(first + PAGE_RECORDS, seqs.stop))
@@ -220,7 +220,7 @@ class SqliteStore:
     async def delete(self, session: SessionId) -> None:
         """Delete a session and overwrite its data; raises SessionNotFound."""
         if not await self._last_seq(session):  # there may be no file yet: do not create one
-            raise not_found(session)
+            raise not_found_error(session)
 
         def remove(connection: apsw.Connection) -> int:
             self._ends.pop(session, None)
@@ -231,7 +231,7 @@ class SqliteStore:
             return removed
 
         if not await self._database.write(remove):
-            raise not_found(session)
+            raise not_found_error(session)
         self._database.checkpoint()
 
     async def aclose(self) -> None:
@@ -252,7 +252,7 @@ def _read_end(connection: apsw.Connection, session: SessionId) -> tuple[int, str
 
 def _fold_summary(connection: apsw.Connection, session: SessionId) -> SessionSummary | None:
     lines = (line for _, line in connection.execute(_LINES, (session, 0, -1)))
-    return summary_of(session, lines)
+    return fold_summary(session, lines)
 
 
 def _rebuild_summary(connection: apsw.Connection, session: SessionId) -> None:

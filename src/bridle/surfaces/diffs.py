@@ -23,7 +23,7 @@ from bridle.core.permission import EDITING_TOOLS
 LineKind = Literal["same", "added", "removed", "gap", "note"]
 """A gap separates two hunks of a file; a note is text in a diff that is no line of a file."""
 
-MOST_LINES = 20_000  # about 100 ms
+MAX_LINES = 20_000  # about 100 ms
 DIFFING_TOOLS = frozenset({*EDITING_TOOLS, "rename_symbol", "replace_symbol", "code_action"})
 """The tools whose previews are diffs. Others are model text, which would lose lines if parsed as a diff."""
 NOTHING = "/dev/null"
@@ -57,7 +57,7 @@ class FileDiff(Struct, frozen=True, omit_defaults=True):
     removed: int = 0
 
 
-def parse_diff(text: str, most_lines: int = MOST_LINES) -> list[FileDiff]:
+def parse_diff(text: str, most_lines: int = MAX_LINES) -> list[FileDiff]:
     """Split a diff into files; empty if the text is no diff. Lines beyond the limit become a note."""
     lines = text.removesuffix("\n").split("\n")
     if not any(line.startswith("@@ ") for line in lines):

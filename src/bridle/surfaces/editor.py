@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from bridle.core.errors import BridleError
-from bridle.system.programs import SYSTEM_PATH, find_program, outer_environment, why_not_found
+from bridle.system.programs import SYSTEM_PATH, find_program, unsandboxed_environment, why_not_found
 
 USUAL = ("nano", "vi")
 _HINT = "set EDITOR to the one you use"
@@ -17,7 +17,7 @@ def run_editor(files: Sequence[str], environ: Mapping[str, str], cwd: str) -> No
     program, *words = _find_editor(environ, cwd)
     argv = [program, *words, *files]
     try:
-        code = subprocess.run(argv, env=outer_environment(environ, (cwd,)), check=False).returncode
+        code = subprocess.run(argv, env=unsandboxed_environment(environ, (cwd,)), check=False).returncode
     except OSError as error:
         raise BridleError(f"the editor {program}: {error.strerror}", hint=_HINT) from error
     if code:

@@ -10,8 +10,8 @@ from threading import Event
 
 from msgspec import Struct
 
-from bridle.tools.paths import Place
-from bridle.tools.search import run_ripgrep
+from bridle.tools.paths import ResolvedPath
+from bridle.tools.ripgrep import run_ripgrep
 
 MAX_LIMIT = 200
 MAX_TEXT_CHARS = 200
@@ -37,7 +37,7 @@ class _Listing(Struct, frozen=True):
     at: float
 
 
-class FileNames:
+class FileFinder:
     """Searches files; listings of folders are cached for a few seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -60,11 +60,11 @@ class FileNames:
                 for oldest in list(self._kept)[:-MAX_KEPT]:
                     del self._kept[oldest]
         limit = max(1, min(limit, MAX_LIMIT))
-        best = await asyncio.to_thread(best_of, listing.paths, text[:MAX_TEXT_CHARS], limit + 1)
+        best = await asyncio.to_thread(rank_paths, listing.paths, text[:MAX_TEXT_CHARS], limit + 1)
         return FoundFiles(tuple(best[:limit]), len(best) > limit or listing.is_cut)
 
     async def _list(self, root: str) -> _Listing:
-        place = Place(root=root, name=".", real=".", shown=root)
+        place = ResolvedPath(root=root, name=".", real=".", shown=root)
         files, is_cut = await run_ripgrep(
             ["--files", "--null"], place, _read, outside=(root,), deadline_s=LIST_S
         )
@@ -72,7 +72,7 @@ class FileNames:
         return _Listing(paths, is_cut, self._now())
 
 
-def best_of(paths: Iterable[str], text: str, count: int) -> list[str]:
+def rank_paths(paths: Iterable[str], text: str, count: int) -> list[str]:
     """Return the paths that match best: name prefix first, then substring, then letters in order."""
     wanted = "".join(text.lower().split())
     expression = re.compile("".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in wanted), re.DOTALL)

@@ -13,19 +13,19 @@ from bridle.core.queries import Servers
 from bridle.core.server_views import ServerView
 from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
-from bridle.surfaces.folder import (
+from bridle.surfaces.folder_info import (
     AgentRow,
     Folders,
     ModelView,
     RuleList,
     agent_rows,
+    filter_by_name,
+    filter_usable,
     known_models,
     model_view,
-    named,
     rule_list,
-    usable,
 )
-from bridle.surfaces.usage import AllStats, use_of_all
+from bridle.surfaces.usage import AllStats, count_all_usage
 
 T = TypeVar("T")
 
@@ -65,7 +65,9 @@ class FolderQueries(Struct, frozen=True):
 
         def found(settings: Settings) -> list[ModelView]:
             known = known_models(settings)
-            return list(map(model_view, named(known, part) if every or part else usable(known)))
+            return list(
+                map(model_view, filter_by_name(known, part) if every or part else filter_usable(known))
+            )
 
         return await self._in(cwd, found)
 
@@ -83,7 +85,7 @@ class FolderQueries(Struct, frozen=True):
 
     async def stats(self, since: int = 0, *, archived: bool = False) -> AllStats:
         """Return what all sessions have used since a time, in milliseconds since 1970."""
-        return await use_of_all(self.api, since=since, archived=archived)
+        return await count_all_usage(self.api, since=since, archived=archived)
 
     async def folder(self, what: Topic, cwd: str = "") -> FolderView:
         """Return one thing about a folder, by its name."""

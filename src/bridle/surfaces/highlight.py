@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bridle.surfaces.terminal import Colour, Screen, visible
 
-MOST_PAINTED_CHARS = 200_000  # about 5,000 lines, 0.2 s; the rest is shown without colors
+MAX_PAINTED_CHARS = 200_000  # about 5,000 lines, 0.2 s; the rest is shown without colors
 
 _KEYWORDS = frozenset(keyword.kwlist)
 _BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"__import__"}
@@ -63,7 +63,7 @@ def scan_python(code: str) -> list[list[Piece]]:
     """Split code into lines, and these into pieces of one color each."""
     code = code.replace("\r\n", "\n").replace("\r", "\n")
     lines: list[list[Piece]] = [[]]
-    for piece in chain(_pieces(code[:MOST_PAINTED_CHARS]), [Piece(code[MOST_PAINTED_CHARS:])]):
+    for piece in chain(_pieces(code[:MAX_PAINTED_CHARS]), [Piece(code[MAX_PAINTED_CHARS:])]):
         first, *others = piece.text.split("\n")
         if first:
             lines[-1].append(Piece(first, piece.colour))

@@ -11,7 +11,7 @@ from msgspec.structs import FieldInfo, fields
 
 from bridle.core.ids import SessionId
 from bridle.core.queries import PlanRewind, PreviewContext, Query, ShowDiff
-from bridle.surfaces.problems import PROVIDER_ERROR, SESSION_BUSY, Problem
+from bridle.surfaces.error_codes import PROVIDER_ERROR, SESSION_BUSY, ErrorKind
 
 
 class SessionQuery(Struct, frozen=True):
@@ -23,7 +23,7 @@ class SessionQuery(Struct, frozen=True):
     """Of REST, below `/sessions/{id}/`."""
     doc: str
     kind: type[Query[Any]]
-    problems: tuple[Problem, ...] = (SESSION_BUSY,)
+    problems: tuple[ErrorKind, ...] = (SESSION_BUSY,)
 
     def parameters(self, number: Any, special: dict[str, Any] | None = None) -> list[tuple[str, Any, Any]]:
         """Return the fields for `defstruct`, without the session; `number` is the surface's type of an int.

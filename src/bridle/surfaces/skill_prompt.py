@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bridle.core.errors import UsageError
-from bridle.core.servers import LENT_PREFIX
+from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.skill import SKILL_NAME, Skill, near_names, render
 
 _CALL = re.compile(rf"/(?P<name>{SKILL_NAME.pattern})(?:\s(?P<arguments>.*))?", re.DOTALL)
@@ -34,7 +34,7 @@ def expand(text: str, skills: Sequence[Skill], cwd: str) -> str:
     name, arguments = call["name"], (call["arguments"] or "").lstrip("\n")
     skill = next((skill for skill in skills if skill.name == name), None)
     if skill is None:
-        if name.startswith(LENT_PREFIX) or os.path.lexists(f"/{name}"):
+        if name.startswith(MCP_PREFIX) or os.path.lexists(f"/{name}"):
             return text  # the session asks the MCP server that has the prompt
         raise _unknown(name, skills)
     if not skill.user_invocable:

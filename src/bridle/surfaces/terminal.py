@@ -1,7 +1,7 @@
 """The output streams of a command: with optional color, and safe from control characters in the output.
 
 Text from a model, a file or a stored session can contain escape sequences that recolor, overwrite or
-retitle a terminal. All output of a command passes through a `Screen`, which shows every such character
+retitle a terminal. All output of a command passes through a `EditorClient`, which shows every such character
 as its escape, `\\x1b`: a command that forgets to clean a name cannot let it through. Only text written
 with `data` stays unchanged in a file or a pipe.
 """

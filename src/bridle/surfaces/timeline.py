@@ -49,14 +49,14 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Records, Status
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.render import describe_args
 from bridle.surfaces.terminal import cut, one_line
+from bridle.surfaces.text_format import describe_args
 
 SpanKind = Literal["turn", "model", "tool", "wait", "child", "hook", "compaction"]
 
-MOST_SPANS = 5_000
-MOST_TURNS = 2_000
-MOST_RUNS = 500
+MAX_SPANS = 5_000
+MAX_TURNS = 2_000
+MAX_RUNS = 500
 NAME_CELLS = 120
 PAGE = 1_000  # records that are read at once
 NEWEST_RECORDS = 20_000  # that are searched, unless the run began before them
@@ -136,7 +136,7 @@ async def timeline_of(api: SessionApi, session: SessionId, run: str = "") -> Tim
 
 
 async def _trace(api: SessionApi, session: SessionId, run: str, after: int) -> Timeline:
-    tracing = Tracing(run)
+    tracing = TimelineBuilder(run)
     seq = after
     while page := await api.ask(Records(session, seq, PAGE)):
         tracing.add_all(page)
@@ -146,12 +146,12 @@ async def _trace(api: SessionApi, session: SessionId, run: str, after: int) -> T
 
 def timeline(records: Iterable[Record], run: str = "") -> Timeline:
     """Return the timeline of a run, or of the last one, from all records of a session."""
-    tracing = Tracing(run)
+    tracing = TimelineBuilder(run)
     tracing.add_all(records)
     return tracing.timeline
 
 
-class Tracing:
+class TimelineBuilder:
     """Collects the runs of a session, and the spans of one of them."""
 
     def __init__(self, wanted: str = "") -> None:
@@ -174,7 +174,7 @@ class Tracing:
                 self._runs[event.run_id] = RunLine(event.run_id, record.at, model=event.model)
                 if not self._wanted or event.run_id == self._wanted:
                     self._traced, self._trace = event.run_id, _Trace(record.at)
-                if len(self._runs) > MOST_RUNS:
+                if len(self._runs) > MAX_RUNS:
                     del self._runs[next(iter(self._runs))]
             case MessageAdded(source="prompt") as event if self._run in self._runs:
                 line = self._runs[self._run]
@@ -277,7 +277,7 @@ class _Trace:
                     self._end(record, ending, "lost")
                 self._begin(record, "turn", f"turn {event.turn}", "turn")
                 self._begin(record, "model", "model", "model")
-                if len(self.turns) < MOST_TURNS:
+                if len(self.turns) < MAX_TURNS:
                     self.turns[event.turn] = TurnUse(event.turn, max(0, record.at - self._began_at))
             case ModelReplied():
                 self._end(record, "model", "done", event.usage.context, event.cost)
@@ -313,7 +313,7 @@ class _Trace:
         delay_ms: int = 0,
     ) -> None:
         self._open.pop(ending, None)
-        if len(self.spans) >= MOST_SPANS:
+        if len(self.spans) >= MAX_SPANS:
             self.left_out += 1
             return
         key = f"{kind}{record.seq}"

@@ -24,21 +24,28 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
 from bridle.core.protocol import Record, SessionCreated, Totals
 from bridle.core.session import Session, fold
-from bridle.surfaces.nested import Cell, NestedCall, cells_of
-from bridle.surfaces.render import code_lines, code_of, count, describe_args, describe_cost, todo_lines
-from bridle.surfaces.spoken import describe_note, spoken
+from bridle.surfaces.full_transcript import describe_note, list_visible_messages
+from bridle.surfaces.nested_calls import CodeCall, NestedCall, collect_code_calls
 from bridle.surfaces.terminal import Colour, Screen, one_line, visible
+from bridle.surfaces.text_format import (
+    code_lines,
+    code_of,
+    describe_args,
+    describe_cost,
+    format_count,
+    todo_lines,
+)
 from bridle.system.dates import calendar_s
 
 SPEAKERS: dict[Role, str] = {"system": "system", "user": "you", "assistant": "assistant", "tool": "tool"}
-NO_CELL = Cell()
+NO_CELL = CodeCall()
 RESULT_LINES = 12  # of a tool's output, and of code; an export has everything
 NESTED_LINES = 3  # of the output of a call made by code, which its code has read
 
 
 def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]:
     """Yield the lines of a whole session, its facts first."""
-    session, cells = fold(records), cells_of(records)
+    session, cells = fold(records), collect_code_calls(records)
     facts = session.known
     yield screen.paint("strong", one_line(facts.title) or "(no title)")
     yield screen.paint("detail", f"session {facts.created.session_id}")
@@ -48,7 +55,7 @@ def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]
     yield screen.paint("detail", f"from {local_time(facts.created_at)} to {local_time(session.updated_at)}")
     yield screen.paint("detail", describe_totals(facts.totals))
     speaker = ""
-    for message in spoken(records):
+    for message in list_visible_messages(records):
         if not isinstance(message, Message):
             yield screen.paint("detail", f"  · {describe_note(message)}")
             continue
@@ -74,13 +81,13 @@ def describe_totals(totals: Totals) -> str:
     cost = None if totals.unpriced_turns == totals.turns and totals.turns else totals.cost
     known = describe_cost(cost)
     if totals.unpriced_turns and cost is not None:
-        known += f" and {count(totals.unpriced_turns, 'turn')} of unknown price"
+        known += f" and {format_count(totals.unpriced_turns, 'turn')} of unknown price"
     return " · ".join(
         [
-            count(totals.runs, "run"),
-            count(totals.turns, "turn"),
-            count(totals.tool_calls, "tool call"),
-            count(totals.usage.context, "token"),
+            format_count(totals.runs, "run"),
+            format_count(totals.turns, "turn"),
+            format_count(totals.tool_calls, "tool call"),
+            format_count(totals.usage.context, "token"),
             known,
         ]
     )
@@ -91,7 +98,7 @@ def local_time(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(calendar_s(at_ms)))
 
 
-def _message_lines(screen: Screen, message: Message, cells: Mapping[CallId, Cell]) -> Iterator[str]:
+def _message_lines(screen: Screen, message: Message, cells: Mapping[CallId, CodeCall]) -> Iterator[str]:
     for part in message.parts:
         match part:
             case Text(text=""):
@@ -140,7 +147,7 @@ def _result_lines(screen: Screen, result: ToolResult, most: int, margin: str) ->
 
 def _more(screen: Screen, left_out: int, margin: str) -> Iterator[str]:
     if left_out > 0:
-        yield screen.paint("detail", f"{margin}… {count(left_out, 'more line')}")
+        yield screen.paint("detail", f"{margin}… {format_count(left_out, 'more line')}")
 
 
 def _end_lines(screen: Screen, session: Session) -> Iterator[str]:

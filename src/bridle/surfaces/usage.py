@@ -7,13 +7,13 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from bridle.config.duration import parse_duration
-from bridle.core.blame import Account, CompactionUse, HookUse, ToolUse, Use
 from bridle.core.errors import SessionNotFound, StoreCorrupt
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ChildStarted, Outcome, Record
 from bridle.core.queries import ListSessions, Records
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
+from bridle.core.usage import CompactionStats, HookStats, ToolStats, UsageCollector, UsageCounts
 from bridle.system.dates import calendar_s
 
 Read = Callable[[SessionId], Awaitable[Sequence[Record]]]
@@ -26,13 +26,13 @@ class Stats(Struct, frozen=True):
     sessions: int
     runs: dict[Outcome, int]
     """By outcome."""
-    total: Use
-    models: dict[str, Use]
-    agents: dict[str, Use]
-    tools: dict[str, ToolUse]
-    hooks: dict[str, HookUse]
-    compaction: CompactionUse
-    days: dict[str, Use]
+    total: UsageCounts
+    models: dict[str, UsageCounts]
+    agents: dict[str, UsageCounts]
+    tools: dict[str, ToolStats]
+    hooks: dict[str, HookStats]
+    compaction: CompactionStats
+    days: dict[str, UsageCounts]
 
 
 class AllStats(Stats, frozen=True, kw_only=True):
@@ -47,14 +47,14 @@ def time_before(text: str) -> int:
     return int((time.time() - parse_duration(text)) * 1000)
 
 
-class Counting:
+class UsageCounter:
     """Counts sessions; one that cannot be read is reported and left out."""
 
     def __init__(self, read: Read, left_out: LeftOut, *, since: int = 0) -> None:
         self._read = read
         self._left_out = left_out
         self._since = since
-        self._account = Account(since=since, day_of=_day_of)
+        self._account = UsageCollector(since=since, day_of=_day_of)
 
     async def add_all(self, sessions: Iterable[SessionSummary]) -> None:
         """Count the sessions that were used since the start time."""
@@ -103,19 +103,19 @@ class Counting:
         return records
 
 
-async def use_of_all(api: SessionApi, *, since: int = 0, archived: bool = False) -> AllStats:
+async def count_all_usage(api: SessionApi, *, since: int = 0, archived: bool = False) -> AllStats:
     """Count all sessions since a time in milliseconds since 1970; archived ones only if requested."""
     left_out: list[SessionId] = []
 
     def unreadable(session: SessionId, error: StoreCorrupt) -> None:
         left_out.append(session)
 
-    counting = Counting(lambda session: api.ask(Records(session)), unreadable, since=since)
+    counting = UsageCounter(lambda session: api.ask(Records(session)), unreadable, since=since)
     await counting.add_all(await api.ask(ListSessions(archived=archived)))
     return AllStats(left_out=left_out, **asdict(counting.stats))
 
 
-async def use_of(api: SessionApi, session: SessionId) -> Stats:
+async def count_session_usage(api: SessionApi, session: SessionId) -> Stats:
     """Count a session and its sub-agents; raises SessionNotFound, and StoreCorrupt for its own records."""
 
     def unreadable(found: SessionId, error: StoreCorrupt) -> None:
@@ -125,7 +125,7 @@ async def use_of(api: SessionApi, session: SessionId) -> Stats:
     root = next((one for one in await api.ask(ListSessions(archived=True)) if one.id == session), None)
     if root is None:
         raise SessionNotFound(f'no session "{session}"')
-    counting = Counting(lambda session: api.ask(Records(session)), unreadable)
+    counting = UsageCounter(lambda session: api.ask(Records(session)), unreadable)
     await counting.add_tree(root)
     return counting.stats
 
@@ -134,5 +134,5 @@ def _day_of(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(calendar_s(at_ms)))
 
 
-def _dearest_first(users: Mapping[str, Use]) -> dict[str, Use]:
+def _dearest_first(users: Mapping[str, UsageCounts]) -> dict[str, UsageCounts]:
     return dict(sorted(users.items(), key=lambda user: (-user[1].cost, -user[1].tokens)))

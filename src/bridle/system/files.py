@@ -9,7 +9,7 @@ from pathlib import Path
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 
-def write_whole(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bool = True) -> None:
+def write_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bool = True) -> None:
     """Write a file atomically and durably: after a crash it has the old or the new content.
 
     Without `replace`, an existing file stays unchanged. Missing folders are created.
@@ -35,7 +35,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: b
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Hold a lock on a file against other processes, to read and replace it.
 
     The lock is a separate file next to it, because the file itself is replaced. It ends with the process.

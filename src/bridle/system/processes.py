@@ -3,7 +3,7 @@
 import os
 
 
-def exists(pid: int) -> bool:
+def process_exists(pid: int) -> bool:
     """Return True if a process exists, even if it is another user's."""
     try:
         os.kill(pid, 0)

@@ -9,7 +9,7 @@
 | anywhere else | yes |
 
 A script (`#!/usr/bin/env node`) searches PATH again when it starts, so programs outside the sandbox get the
-variables of `outer_environment`.
+variables of `unsandboxed_environment`.
 """
 
 import os
@@ -50,12 +50,12 @@ def why_not_found(name: str, path: str) -> str:
     return "is not on PATH" if place is None else f"is not used: {place} {WRITABLE}"
 
 
-def outer_path(path: str, outside: Sequence[str]) -> str:
+def unsandboxed_path(path: str, outside: Sequence[str]) -> str:
     """Return a search path without relative entries and without entries in these folders."""
     return _kept(path, _grounds(outside)) or SYSTEM_PATH
 
 
-def outer_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dict[str, str]:
+def unsandboxed_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dict[str, str]:
     """Return an environment in which no search variable names a place in these folders."""
     grounds = _grounds(outside)
     kept = {name: _kept(environ[name], grounds) for name in SEARCHED if name in environ}

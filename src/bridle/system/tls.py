@@ -22,7 +22,7 @@ from typing import NamedTuple
 from bridle.core.errors import ConfigError
 from bridle.system.tls_files import NO_TLS, TlsFiles
 
-OLDEST = ssl.TLSVersion.TLSv1_2
+MIN_VERSION = ssl.TLSVersion.TLSv1_2
 LOOK_S = 1.0  # seconds between two checks of the files
 MAX_FILE_BYTES = 1024 * 1024
 OPEN_TO_OTHERS = 0o077
@@ -70,7 +70,7 @@ def client_context(ca: str = "", files: TlsFiles = NO_TLS, *, any_name: bool = F
         context = ssl.create_default_context(cafile=ca or None)
     except ssl.SSLError as error:
         raise ConfigError(f'{where}.client_ca: "{ca}" holds no certificate') from error
-    context.minimum_version = OLDEST
+    context.minimum_version = MIN_VERSION
     context.check_hostname = not (any_name and ca)
     if files:
         load_pems(files)
@@ -93,7 +93,7 @@ def load_pems(files: TlsFiles, now: Callable[[], float] = time.time) -> Pems:
     return Pems(cert, key, authority)
 
 
-def stamp(files: TlsFiles) -> tuple[object, ...]:
+def stamp_files(files: TlsFiles) -> tuple[object, ...]:
     """Return a value that changes when a file changes."""
     found: list[object] = []
     for path in (files.cert, files.key, files.client_ca):
@@ -112,7 +112,7 @@ class _Renewing:
         self._files = files
         self._look_s = look_s
         self._now = now
-        self._seen = stamp(files)
+        self._seen = stamp_files(files)
         self._looked_at = time.monotonic()
         self._newer: ssl.SSLContext | None = None
 
@@ -120,7 +120,7 @@ class _Renewing:
         """Set the newest context on a new connection."""
         if time.monotonic() - self._looked_at >= self._look_s:
             self._looked_at = time.monotonic()
-            found = stamp(self._files)
+            found = stamp_files(self._files)
             if found != self._seen:
                 self._seen = found
                 self._renew()
@@ -138,7 +138,7 @@ class _Renewing:
 def _server_context(files: TlsFiles, now: Callable[[], float]) -> ssl.SSLContext:
     pems = load_pems(files, now)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = OLDEST
+    context.minimum_version = MIN_VERSION
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
     context.set_alpn_protocols(["http/1.1"])
     _load_pair(context, files)

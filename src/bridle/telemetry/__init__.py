@@ -6,5 +6,5 @@ store.append ─▶ WatchedStore ─▶ Runs ─▶ facts ─┬▶ Spans  ─�
 logging "bridle.*" ────────────────────────────▶ LogTeller ─▶ OTLP
 ```
 
-Only `opening` and its imports use OpenTelemetry, and it is imported only when telemetry is on.
+Only `exporter` and its imports use OpenTelemetry, and it is imported only when telemetry is on.
 """

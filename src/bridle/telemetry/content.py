@@ -6,8 +6,7 @@ from typing import Any
 from msgspec.json import encode
 
 from bridle.core.messages import Message, Reasoning, Text, ToolCall
-from bridle.telemetry.facts import ModelCall, RunOver, ToolUse
-from bridle.telemetry.words import (
+from bridle.telemetry.attributes import (
     INPUT_MESSAGES,
     OUTPUT_MESSAGES,
     TOOL_ARGUMENTS,
@@ -15,6 +14,7 @@ from bridle.telemetry.words import (
     Attributes,
     finish_reasons,
 )
+from bridle.telemetry.facts import FinishedRun, ModelCall, ToolUse
 
 MAX_TEXT_CHARS = 8_192
 MAX_PARTS = 64
@@ -27,7 +27,7 @@ class Content:
     def __init__(self, mask: Callable[[str], str]) -> None:
         self._mask = mask
 
-    def of_run(self, over: RunOver) -> Attributes:
+    def of_run(self, over: FinishedRun) -> Attributes:
         """Return the prompt and the final text of a run."""
         return {
             INPUT_MESSAGES: self._messages("user", [self._text(over.run.prompt)]),

@@ -7,10 +7,10 @@ from msgspec import Struct, field
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, StopReason, Usage
 from bridle.core.protocol import ReplyLost, RunEnded, ToolStarted
-from bridle.core.trace import Trace, span_of
+from bridle.core.trace import Trace, make_span_id
 
 
-class Run(Struct):
+class TrackedRun(Struct):
     """The state of a run that telemetry follows."""
 
     session: SessionId
@@ -44,13 +44,13 @@ class Run(Struct):
     @property
     def span(self) -> int:
         """The id of the run's span."""
-        return span_of(self.id)
+        return make_span_id(self.id)
 
 
-class Work(Struct, frozen=True):
+class Activity(Struct, frozen=True):
     """One finished unit of work in a run."""
 
-    run: Run
+    run: TrackedRun
     began: int
     """In milliseconds since 1970, like `ended`."""
     ended: int
@@ -58,7 +58,7 @@ class Work(Struct, frozen=True):
     """The type of the failure; empty if it succeeded."""
 
 
-class ModelCall(Work, frozen=True, kw_only=True):
+class ModelCall(Activity, frozen=True, kw_only=True):
     """One request to the model."""
 
     name: str
@@ -70,7 +70,7 @@ class ModelCall(Work, frozen=True, kw_only=True):
     message: Message | None = None
 
 
-class ToolUse(Work, frozen=True, kw_only=True):
+class ToolUse(Activity, frozen=True, kw_only=True):
     """One tool call, executed or denied."""
 
     call_id: CallId
@@ -82,7 +82,7 @@ class ToolUse(Work, frozen=True, kw_only=True):
     denied: bool
 
 
-class Wait(Work, frozen=True, kw_only=True):
+class UserWait(Activity, frozen=True, kw_only=True):
     """One wait for a person's answer."""
 
     call_id: CallId
@@ -91,19 +91,19 @@ class Wait(Work, frozen=True, kw_only=True):
     """The decision; empty for the answer to a question."""
 
 
-class RunBegun(Struct, frozen=True):
+class StartedRun(Struct, frozen=True):
     """A run started in this process."""
 
-    run: Run
+    run: TrackedRun
 
 
-class RunOver(Work, frozen=True, kw_only=True):
+class FinishedRun(Activity, frozen=True, kw_only=True):
     """A run ended."""
 
     end: RunEnded
 
 
-class Spent(Struct, frozen=True):
+class ExtraUsage(Struct, frozen=True):
     """Tokens used outside the turns of a run."""
 
     model: str
@@ -111,4 +111,4 @@ class Spent(Struct, frozen=True):
     cost: float | None
 
 
-Fact = ModelCall | ToolUse | Wait | RunBegun | RunOver | Spent
+Fact = ModelCall | ToolUse | UserWait | StartedRun | FinishedRun | ExtraUsage

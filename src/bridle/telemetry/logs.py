@@ -31,7 +31,7 @@ current: ContextVar[Trace | None] = ContextVar("bridle_trace", default=None)
 """The trace and span of the running task."""
 
 
-class LogTeller(logging.Handler):
+class LogExporter(logging.Handler):
     """A logging handler that queues records for a collector."""
 
     def __init__(self, logger: Logger, mask: Callable[[str], str]) -> None:

@@ -26,11 +26,8 @@ from opentelemetry.trace import (
 )
 
 from bridle.core.ids import CallId
-from bridle.core.trace import Trace, span_of
-from bridle.telemetry.content import Content
-from bridle.telemetry.facts import Fact, ModelCall, Run, RunBegun, RunOver, Spent, ToolUse, Wait, Work
-from bridle.telemetry.runs import CANCELLED
-from bridle.telemetry.words import (
+from bridle.core.trace import Trace, make_span_id
+from bridle.telemetry.attributes import (
     AGENT,
     ANSWER,
     CONVERSATION,
@@ -55,12 +52,25 @@ from bridle.telemetry.words import (
     tool_type,
     usage_attributes,
 )
+from bridle.telemetry.content import Content
+from bridle.telemetry.facts import (
+    Activity,
+    ExtraUsage,
+    Fact,
+    FinishedRun,
+    ModelCall,
+    StartedRun,
+    ToolUse,
+    TrackedRun,
+    UserWait,
+)
+from bridle.telemetry.run_tracker import CANCELLED
 
 SCOPE = "bridle"
 NS_PER_MS = 1_000_000
 
 
-class GivenIds(IdGenerator):
+class PresetIds(IdGenerator):
     """Returns the ids that were set last."""
 
     def __init__(self) -> None:
@@ -76,11 +86,11 @@ class GivenIds(IdGenerator):
         return self.span_id
 
 
-class Spans:
+class SpanExporter:
     """Creates spans from facts."""
 
     def __init__(
-        self, provider: TracerProvider, ids: GivenIds, version: str, content: Content | None
+        self, provider: TracerProvider, ids: PresetIds, version: str, content: Content | None
     ) -> None:
         """Use a provider whose id generator is `ids`; without `content`, spans contain no message text."""
         self._sampler = provider.sampler
@@ -88,7 +98,7 @@ class Spans:
         self._ids = ids
         self._content = content
 
-    def place(self, run: Run, call_id: CallId | None) -> Trace:
+    def place(self, run: TrackedRun, call_id: CallId | None) -> Trace:
         """Return the trace context of a run, or of one of its calls."""
         span_id = run.span if call_id is None else _tool_span(run, call_id)
         return Trace(run.trace.trace_id, span_id, self._is_sampled(run))
@@ -96,21 +106,21 @@ class Spans:
     def tell(self, fact: Fact) -> None:
         """Create the span of a fact, if it has one."""
         match fact:
-            case RunOver():
-                self._tell_run(fact)
+            case FinishedRun():
+                self._export_run(fact)
             case ModelCall():
-                self._tell_call(fact)
+                self._export_call(fact)
             case ToolUse() if fact.args is not None:
                 self._tell_tool(fact)
-            case Wait():
+            case UserWait():
                 attributes: Attributes = {TOOL: fact.tool, TOOL_CALL: fact.call_id}
                 if fact.answer:
                     attributes[ANSWER] = fact.answer
                 self._make(fact, f"wait {fact.call_id}", f"wait_for_answer {fact.tool}".strip(), attributes)
-            case ToolUse() | RunBegun() | Spent():
+            case ToolUse() | StartedRun() | ExtraUsage():
                 pass
 
-    def _tell_run(self, over: RunOver) -> None:
+    def _export_run(self, over: FinishedRun) -> None:
         run, end = over.run, over.end
         attributes = {
             **_common("invoke_agent", run, run.model),
@@ -131,7 +141,7 @@ class Spans:
         name = f"invoke_agent {run.agent}".strip()
         self._start_and_end(over, run.span, name, attributes, SpanKind.INTERNAL, parent or Context())
 
-    def _tell_call(self, call: ModelCall) -> None:
+    def _export_call(self, call: ModelCall) -> None:
         run = call.run
         attributes = {**_common("chat", run, call.model), REQUEST_STREAM: True, TURN: run.turn}
         if call.stop_reason is not None:
@@ -161,7 +171,7 @@ class Spans:
 
     def _make(
         self,
-        work: Work,
+        work: Activity,
         what: str,
         name: str,
         attributes: Attributes,
@@ -171,10 +181,10 @@ class Spans:
     ) -> None:
         run = work.run
         parent = _context(run.trace.trace_id, above or run.span, sampled=self._is_sampled(run))
-        self._start_and_end(work, span_of(run.id, what), name, attributes, kind, parent)
+        self._start_and_end(work, make_span_id(run.id, what), name, attributes, kind, parent)
 
     def _start_and_end(
-        self, work: Work, span_id: int, name: str, attributes: Attributes, kind: SpanKind, parent: Context
+        self, work: Activity, span_id: int, name: str, attributes: Attributes, kind: SpanKind, parent: Context
     ) -> None:
         self._ids.trace_id, self._ids.span_id = work.run.trace.trace_id, span_id
         if work.error:
@@ -184,7 +194,7 @@ class Spans:
             span.set_status(Status(StatusCode.ERROR))
         span.end(work.ended * NS_PER_MS)
 
-    def _is_sampled(self, run: Run) -> bool:
+    def _is_sampled(self, run: TrackedRun) -> bool:
         """Return True if a run is sampled; every process decides the same, from the same trace."""
         if run.is_sampled is None:
             above = run.trace
@@ -196,7 +206,7 @@ class Spans:
         return run.is_sampled
 
 
-def _common(operation: str, run: Run, ref: str) -> Attributes:
+def _common(operation: str, run: TrackedRun, ref: str) -> Attributes:
     provider, model = provider_and_model(ref)
     return {
         OPERATION: operation,
@@ -207,8 +217,8 @@ def _common(operation: str, run: Run, ref: str) -> Attributes:
     }
 
 
-def _tool_span(run: Run, call_id: CallId) -> int:
-    return span_of(run.id, f"tool {call_id}")
+def _tool_span(run: TrackedRun, call_id: CallId) -> int:
+    return make_span_id(run.id, f"tool {call_id}")
 
 
 def _context(trace_id: int, span_id: int, *, sampled: bool) -> Context:

@@ -1,7 +1,7 @@
 """The built-in tools, and the toolbox that finds a tool by name and checks its arguments."""
 
 from bridle.tools.diff import new_file_diff, unified_diff
-from bridle.tools.files import EditFile, WriteFile, file_tools
+from bridle.tools.file_tools import EditFile, WriteFile, file_tools
 from bridle.tools.glob import Glob
 from bridle.tools.grep import Grep
 from bridle.tools.list_files import ListFiles

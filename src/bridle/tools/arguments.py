@@ -48,7 +48,7 @@ def fit_arguments(spec: ToolSpec, args: dict[str, Any]) -> dict[str, Any]:
     return fitted
 
 
-def broken_json(call: ToolCall) -> ToolError:
+def json_error(call: ToolCall) -> ToolError:
     """Return the error for a call whose arguments are not a JSON object, or whose code block was cut off."""
     if call.meta.get(FENCED):
         return ToolError(

@@ -11,8 +11,8 @@ from bridle.core.errors import ToolError
 from bridle.core.permission import READING_TOOL, rule_matches
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, AccessClass, Subject
-from bridle.tools.disk import reason
-from bridle.tools.paths import Place, printable, resolve
+from bridle.tools.filesystem import error_reason
+from bridle.tools.paths import ResolvedPath, printable, resolve
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
@@ -44,12 +44,12 @@ def flag_arg(args: dict[str, Any], key: str) -> bool:
     return args.get(key) is True
 
 
-def locate(tool: str, access: AccessClass, path: str, context: ToolContext) -> Place:
+def resolve_path(tool: str, access: AccessClass, path: str, context: ToolContext) -> ResolvedPath:
     """Resolve a path; raises ToolError when it is outside and no rule allows the tool to use it."""
-    return resolve(context.cwd, path, outside=opened(tool, access, context))
+    return resolve(context.cwd, path, outside=outside_filter(tool, access, context))
 
 
-def opened(tool: str, access: AccessClass, context: ToolContext) -> Callable[[str], bool] | None:
+def outside_filter(tool: str, access: AccessClass, context: ToolContext) -> Callable[[str], bool] | None:
     """Return a predicate for the real paths outside the working directory that a tool may use; None if none.
 
     Only an allow rule with an absolute pattern allows such a path. A rule for `read_file` counts for every
@@ -74,7 +74,7 @@ def opened(tool: str, access: AccessClass, context: ToolContext) -> Callable[[st
 
 def path_access(tool: str, access: AccessClass, args: dict[str, Any], context: ToolContext) -> Access:
     """Return the access to the file in the argument `path`, and to its target if it is a link."""
-    place = locate(tool, access, text_arg(args, "path"), context)
+    place = resolve_path(tool, access, text_arg(args, "path"), context)
     return named_access(tool, access, place.name, place.subject)
 
 
@@ -91,7 +91,7 @@ def system_errors(shown: str, *, reading: bool = False) -> Iterator[None]:
         yield
     except OSError as error:
         verb = "read" if reading and error.errno == errno.EISDIR else "open"
-        raise ToolError(f"{verb} {printable(shown)}: {reason(error)}") from error
+        raise ToolError(f"{verb} {printable(shown)}: {error_reason(error)}") from error
 
 
 @cache

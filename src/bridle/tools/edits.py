@@ -10,8 +10,8 @@ An edit is first taken literally. read_file shows lines without their carriage r
 describes an edit of a CRLF file with plain newlines. If neither text has a carriage return, their
 newlines are read as CRLF when the whole file uses CRLF; in a file with mixed endings, only when the text
 as given is not found. If the text is still not found, it is searched for with whitespace ignored
-(`bridle.tools.tolerant`). If that fails too, the error shows the closest text in the file
-(`bridle.tools.closest`).
+(`bridle.tools.fuzzy_edit`). If that fails too, the error shows the closest text in the file
+(`bridle.tools.edit_hints`).
 """
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -19,7 +19,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from msgspec import Struct
 
 from bridle.core.errors import ToolError
-from bridle.tools.tolerant import edit_tolerantly
+from bridle.tools.fuzzy_edit import edit_fuzzily
 
 BOM = BOM_UTF8
 NOT_FOUND = "old_str not found in file"
@@ -54,7 +54,7 @@ def has_crlf(text: str) -> bool:
     return bool(endings) and text.count("\r\n") == endings
 
 
-def in_kind(old: Document, content: str) -> Document:
+def match_format(old: Document, content: str) -> Document:
     """Return new content for a file, with the file's current encoding and line endings."""
     if has_crlf(old.text) and "\r" not in content:
         content = content.replace("\n", "\r\n")
@@ -70,7 +70,7 @@ class Edit(Struct, frozen=True):
     """Which occurrence to replace, counted from 1; 0 means all."""
 
 
-class Edited(Struct, frozen=True):
+class EditResult(Struct, frozen=True):
     """The result of an edit."""
 
     text: str
@@ -80,7 +80,7 @@ class Edited(Struct, frozen=True):
     """A note for the model about an inexact match; empty for an exact one."""
 
 
-class Fitted(Struct, frozen=True):
+class FittedEdit(Struct, frozen=True):
     """A replacement with the line endings of one text."""
 
     old: str
@@ -89,7 +89,7 @@ class Fitted(Struct, frozen=True):
     """How often `old` occurs, without overlaps; an empty `old` occurs between all characters."""
 
 
-def edit_text(text: str, edit: Edit, *, max_size: int) -> Edited:
+def edit_text(text: str, edit: Edit, *, max_size: int) -> EditResult:
     """Apply an edit; raises ToolError when that fails, or when the result would exceed `max_size`."""
     if edit.old == edit.new:
         raise ToolError("old_str and new_str are the same: there is nothing to change")
@@ -105,23 +105,23 @@ def edit_text(text: str, edit: Edit, *, max_size: int) -> Edited:
     if len(text) + changes * (len(fitted.new) - len(fitted.old)) > max_size:
         raise ToolError(f"result would exceed maximum file size of {max_size} bytes")
     which = f"occurrence {edit.occurrence}" if edit.occurrence else f"{fitted.count} occurrence(s)"
-    return Edited(_replace(text, fitted, edit.occurrence), which)
+    return EditResult(_replace(text, fitted, edit.occurrence), which)
 
 
-def fit_endings(text: str, old: str, new: str) -> Fitted:
+def fit_endings(text: str, old: str, new: str) -> FittedEdit:
     """Choose the line endings with which a text occurs, and count its occurrences."""
-    exact = Fitted(old, new, text.count(old))
+    exact = FittedEdit(old, new, text.count(old))
     crlf_endings = text.count("\r\n")
     if not crlf_endings or "\r" in old or "\r" in new:
         return exact
     if exact.count and crlf_endings < text.count("\n"):
         return exact
     crlf_old = old.replace("\n", "\r\n")
-    crlf = Fitted(crlf_old, new.replace("\n", "\r\n"), text.count(crlf_old))
+    crlf = FittedEdit(crlf_old, new.replace("\n", "\r\n"), text.count(crlf_old))
     return crlf if crlf.count else exact
 
 
-def _replace(text: str, fitted: Fitted, occurrence: int) -> str:
+def _replace(text: str, fitted: FittedEdit, occurrence: int) -> str:
     """Replace all occurrences, or the one with this number."""
     old, new = fitted.old, fitted.new
     if not occurrence:
@@ -134,16 +134,16 @@ def _replace(text: str, fitted: Fitted, occurrence: int) -> str:
     return text[:start] + new + text[start + len(old) :]
 
 
-def _edit_tolerantly(text: str, edit: Edit) -> Edited:
-    match = edit_tolerantly(text, edit.old, edit.new) if edit.occurrence in (0, 1) else None
+def _edit_tolerantly(text: str, edit: Edit) -> EditResult:
+    match = edit_fuzzily(text, edit.old, edit.new) if edit.occurrence in (0, 1) else None
     if match is None:
-        from bridle.tools.closest import why_not_found  # noqa: PLC0415  loads difflib, only for this message
+        from bridle.tools.edit_hints import explain_not_found  # noqa: PLC0415  loads difflib, only for this message
 
-        reason = why_not_found(text, edit.old, edit.new)
+        reason = explain_not_found(text, edit.old, edit.new)
         raise ToolError(f"{NOT_FOUND}: {reason}" if reason else NOT_FOUND)
     which = f"occurrence {edit.occurrence}" if edit.occurrence else "1 occurrence(s)"
     lines = f"line {match.line}" if match.line == match.last_line else f"lines {match.line}-{match.last_line}"
-    return Edited(
+    return EditResult(
         match.text,
         which,
         f"old_str matched {lines} only up to {match.looseness}; new_str was fitted to the file",

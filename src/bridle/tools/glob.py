@@ -12,21 +12,28 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import (
     description,
     integer_arg,
-    locate,
     named_access,
     parameters,
+    resolve_path,
     system_errors,
     text_arg,
 )
-from bridle.tools.disk import file_mode
-from bridle.tools.globs import anywhere, expand_braces, is_plain, literal_folders, path_expression, plain_name
-from bridle.tools.paths import Place, printable
-from bridle.tools.search import DEADLINE_S, name_options, run_ripgrep
-from bridle.tools.visible import Visible
+from bridle.tools.filesystem import file_mode
+from bridle.tools.glob_patterns import (
+    expand_braces,
+    is_plain,
+    literal_folders,
+    match_any_folder,
+    path_expression,
+    plain_name,
+)
+from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.ripgrep import DEADLINE_S, name_options, run_ripgrep
+from bridle.tools.threads import run_in_thread
+from bridle.tools.visibility import VisibilityFilter
 
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000
@@ -76,7 +83,7 @@ class Glob:
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return the access to the searched folder, and to its target if it is a link."""
-        place = locate("glob", "read", _query(args).folder, context)
+        place = resolve_path("glob", "read", _query(args).folder, context)
         return named_access("glob", "read", place.name, place.subject)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
@@ -86,9 +93,9 @@ class Glob:
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return one path per line, the most recently changed file first."""
         query = _query(args)
-        visible = Visible("glob", context, hidden=("deny",))
+        visible = VisibilityFilter("glob", context, hidden=("deny",))
         wanted = path_expression(query.patterns)
-        place = await in_thread(lambda _: _searched(query, context))
+        place = await run_in_thread(lambda _: _searched(query, context))
         if place is None:
             return _output([], [visible.note])
         found = await run_ripgrep(
@@ -108,7 +115,7 @@ class Glob:
             ordered = _newest(found.paths, place) if is_dated else sorted(found.paths)
             return _first(ordered, place, query.limit + 1, visible, stop)
 
-        shown = await in_thread(choose)
+        shown = await run_in_thread(choose)
         notes = []
         if len(shown) > query.limit:
             notes.append(f"there are more than {query.limit} files; use a narrower pattern to see the others")
@@ -134,21 +141,21 @@ def _query(args: dict[str, Any]) -> _Query:
     return _Query(
         path=path,
         folder=posixpath.join(path, *folders),
-        patterns=expand_braces(rest if is_anchored else anywhere(rest)),
+        patterns=expand_braces(rest if is_anchored else match_any_folder(rest)),
         limit=max(1, min(integer_arg(args, "limit") or DEFAULT_LIMIT, MAX_LIMIT)),
     )
 
 
-def _searched(query: _Query, context: ToolContext) -> Place | None:
+def _searched(query: _Query, context: ToolContext) -> ResolvedPath | None:
     """Return the folder to search; None when the pattern names one that does not exist."""
-    base = locate("glob", "read", query.path, context) if query.path != "/" else None
+    base = resolve_path("glob", "read", query.path, context) if query.path != "/" else None
     if base is not None:
         with system_errors(base.shown):
             if not stat.S_ISDIR(file_mode(base)):
                 raise ToolError(
                     f"{printable(base.name)} is not a folder", hint="put file names into the pattern"
                 )
-    place = locate("glob", "read", query.folder, context)
+    place = resolve_path("glob", "read", query.folder, context)
     try:
         return place if stat.S_ISDIR(file_mode(place)) else None
     except (FileNotFoundError, NotADirectoryError):
@@ -167,14 +174,16 @@ def _read_names(chunks: Iterator[bytes], stop: Event) -> _Names:
     return _Names([path[2:] for path in paths], size > MAX_OUTPUT_BYTES, stop.is_set())
 
 
-def _first(paths: list[str], place: Place, count: int, visible: Visible, stop: Event) -> list[str]:
+def _first(
+    paths: list[str], place: ResolvedPath, count: int, visible: VisibilityFilter, stop: Event
+) -> list[str]:
     """Return the first `count` files that may be shown, checked without following links."""
     prefix = "/" if place.outside else ""
     shown: list[str] = []
     for path in paths:
         if stop.is_set() or len(shown) == count:
             break
-        here = Place(root=place.root, name=path, real=path, shown=path)
+        here = ResolvedPath(root=place.root, name=path, real=path, shown=path)
         try:
             if visible(prefix + path) and stat.S_ISREG(file_mode(here)):
                 shown.append(printable(prefix + path))
@@ -183,7 +192,7 @@ def _first(paths: list[str], place: Place, count: int, visible: Visible, stop: E
     return shown
 
 
-def _newest(paths: list[str], place: Place) -> list[str]:
+def _newest(paths: list[str], place: ResolvedPath) -> list[str]:
     dated: list[tuple[int, str]] = []
     for path in paths:
         try:

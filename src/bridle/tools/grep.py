@@ -10,24 +10,24 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import (
     description,
     flag_arg,
     integer_arg,
-    locate,
     named_access,
     parameters,
+    resolve_path,
     system_errors,
     text_arg,
 )
-from bridle.tools.disk import file_mode, open_file
-from bridle.tools.globs import anywhere, expand_braces, path_expression, plain_name
-from bridle.tools.matches import Matches, Wanted, confirmed, read_matches, show
-from bridle.tools.paths import Place, printable
-from bridle.tools.reading import is_binary
-from bridle.tools.search import DEADLINE_S, hiding_options, name_options, run_ripgrep
-from bridle.tools.visible import Visible
+from bridle.tools.filesystem import file_mode, open_file
+from bridle.tools.glob_patterns import expand_braces, match_any_folder, path_expression, plain_name
+from bridle.tools.grep_matches import Matches, MatchFilter, confirm_matches, format_matches, read_matches
+from bridle.tools.numbered_lines import is_binary
+from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.ripgrep import DEADLINE_S, hiding_options, name_options, run_ripgrep
+from bridle.tools.threads import run_in_thread
+from bridle.tools.visibility import VisibilityFilter
 
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000
@@ -67,7 +67,7 @@ class Grep:
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return the access to the searched folder or file, and to its target if it is a link."""
-        place = locate("grep", "read", _query(args).path, context)
+        place = resolve_path("grep", "read", _query(args).path, context)
         return named_access("grep", "read", place.name, place.subject)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
@@ -77,9 +77,9 @@ class Grep:
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the matching lines below the names of their files, sorted by path."""
         query = _query(args)
-        place = await in_thread(lambda _: _searched(query.path, context))
-        visible = Visible("grep", context, hidden=("ask", "deny"))
-        wanted = Wanted(query.limit, query.context, _accepts(query, place, visible))
+        place = await run_in_thread(lambda _: _searched(query.path, context))
+        visible = VisibilityFilter("grep", context, hidden=("ask", "deny"))
+        wanted = MatchFilter(query.limit, query.context, _accepts(query, place, visible))
         try:
             found = await run_ripgrep(
                 [*_options(query), *hiding_options(context, place)],
@@ -91,16 +91,16 @@ class Grep:
             )
         except ToolError as error:
             raise _explained(error) from error
-        lines = await in_thread(lambda stop: confirmed(place.root, found.files, stop))
+        lines = await run_in_thread(lambda stop: confirm_matches(place.root, found.files, stop))
         prefix = "/" if place.outside else ""
         if query.files_only:
             parts = ["\n".join(printable(prefix + path) for path in lines)] if lines else []
         else:
-            parts = [show(prefix + path, lines[path]) for path in lines]
+            parts = [format_matches(prefix + path, lines[path]) for path in lines]
         notes = "\n".join(f"[{note}]" for note in self._notes(query, found, visible))
         return ToolOutput("\n\n".join([*(parts or ["no matches"]), *([notes] if notes else [])]))
 
-    def _notes(self, query: _Query, found: Matches, visible: Visible) -> list[str]:
+    def _notes(self, query: _Query, found: Matches, visible: VisibilityFilter) -> list[str]:
         what = "files" if query.files_only else "matching lines"
         notes = []
         if found.is_cut:
@@ -121,7 +121,7 @@ def _query(args: dict[str, Any]) -> _Query:
     if len(pattern) > MAX_PATTERN_CHARS:
         raise ToolError(f"the pattern has more than {MAX_PATTERN_CHARS} characters")
     include = text_arg(args, "include") if args.get("include") else ""
-    patterns = tuple(anywhere(part) for part in expand_braces(include)) if include else ()
+    patterns = tuple(match_any_folder(part) for part in expand_braces(include)) if include else ()
     files_only = flag_arg(args, "files_only")
     context = integer_arg(args, "context") or 0
     limit = integer_arg(args, "limit") or DEFAULT_LIMIT
@@ -137,9 +137,9 @@ def _query(args: dict[str, Any]) -> _Query:
     )
 
 
-def _searched(path: str, context: ToolContext) -> Place:
+def _searched(path: str, context: ToolContext) -> ResolvedPath:
     """Return the folder or text file to search; raises ToolError when it is neither."""
-    place = locate("grep", "read", path, context)
+    place = resolve_path("grep", "read", path, context)
     with system_errors(place.shown):
         if stat.S_ISDIR(file_mode(place)):
             return place
@@ -164,7 +164,7 @@ def _options(query: _Query) -> list[str]:
     ]
 
 
-def _accepts(query: _Query, place: Place, visible: Visible) -> Callable[[str], bool]:
+def _accepts(query: _Query, place: ResolvedPath, visible: VisibilityFilter) -> Callable[[str], bool]:
     """Return a predicate: is a found path, relative to the place's root, wanted and may it be shown?"""
     prefix = "/" if place.outside else ""
     start = "" if place.real == "." else f"{place.real}/"

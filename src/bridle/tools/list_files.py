@@ -6,20 +6,20 @@ from typing import Any
 
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import (
     description,
-    locate,
     named_access,
-    opened,
+    outside_filter,
     parameters,
+    resolve_path,
     system_errors,
     text_arg,
 )
-from bridle.tools.globs import literal_folders
-from bridle.tools.listing import Listing, list_matching
+from bridle.tools.file_walk import Listing, list_matching
+from bridle.tools.glob_patterns import literal_folders
 from bridle.tools.paths import clean_path
-from bridle.tools.visible import Visible
+from bridle.tools.threads import run_in_thread
+from bridle.tools.visibility import VisibilityFilter
 
 MAX_LISTED = 1000
 LIST_DEADLINE_S = 5.0
@@ -45,7 +45,7 @@ class ListFiles:
         """Return the access to the pattern, and to the pattern with links in its literal folders resolved."""
         pattern = _pattern(args, context)
         folders = literal_folders(pattern)
-        start = locate("list_files", "read", "/".join(folders) or ("/" if folders else "."), context)
+        start = resolve_path("list_files", "read", "/".join(folders) or ("/" if folders else "."), context)
         rest = pattern.split("/")[len(folders) :]
         real = "/".join([*start.parts, *rest])
         return named_access("list_files", "read", pattern, f"/{real}" if start.outside else real)
@@ -57,19 +57,19 @@ class ListFiles:
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return one path per line, and a note when the list is not complete."""
         pattern = _pattern(args, context)
-        visible = Visible("list_files", context, hidden=("deny",))
+        visible = VisibilityFilter("list_files", context, hidden=("deny",))
 
         def search(stop: Event) -> Listing:
             with system_errors(context.cwd):
                 return list_matching(
                     pattern,
-                    find=lambda path: locate("list_files", "read", path, context),
+                    find=lambda path: resolve_path("list_files", "read", path, context),
                     visible=visible,
                     max_files=self._max_files,
                     stop=stop,
                 )
 
-        listing = await in_thread(search, deadline_s=self._deadline_s)
+        listing = await run_in_thread(search, deadline_s=self._deadline_s)
         notes = [f"[{note}]" for note in (listing.note, visible.note) if note]
         return ToolOutput("\n".join([*listing.files, *notes]))
 
@@ -77,7 +77,7 @@ class ListFiles:
 def _pattern(args: dict[str, Any], context: ToolContext) -> str:
     """Return the cleaned pattern; an absolute one only if a rule may allow paths outside."""
     pattern = text_arg(args, "pattern")
-    if pattern.startswith("/") and "\0" not in pattern and opened("list_files", "read", context):
+    if pattern.startswith("/") and "\0" not in pattern and outside_filter("list_files", "read", context):
         return "/" + posixpath.normpath(pattern).lstrip("/")
     return clean_path(pattern)
 

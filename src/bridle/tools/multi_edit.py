@@ -6,9 +6,9 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.changes import Change, carry_out, plan_edit, preview, write_access
 from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, text_arg
 from bridle.tools.edits import Edit, edit_text
+from bridle.tools.file_changes import FileChange, apply_change, plan_edit, preview_change, write_access
 
 MAX_EDITS = 100
 
@@ -35,13 +35,13 @@ class MultiEdit:
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Return the diff of all edits together; raises ToolError when one of them would fail."""
         limit = max(MAX_FILE_BYTES, self._max_bytes)
-        return await preview(lambda stop: self._plan(args, context, limit, stop))
+        return await preview_change(lambda stop: self._plan(args, context, limit, stop))
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Apply all edits atomically; if one fails, raises ToolError with a line for each edit."""
-        return await carry_out(lambda stop: self._plan(args, context, self._max_bytes, stop), context)
+        return await apply_change(lambda stop: self._plan(args, context, self._max_bytes, stop), context)
 
-    def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int, stop: Event) -> Change:
+    def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int, stop: Event) -> FileChange:
         path, edits = text_arg(args, "path"), _wanted(args)
 
         def edit(name: str, text: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@
                 --resolve----->  "data/x"  symbolic links followed; must be below the root
 ```
 
-Another process may change the resolved path before it is opened. `bridle.tools.disk` therefore opens it
+Another process may change the resolved path before it is opened. `bridle.tools.filesystem` therefore opens it
 step by step and follows no link at all.
 """
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 
 
-class Place(Struct, frozen=True):
+class ResolvedPath(Struct, frozen=True):
     """A path that a model named, resolved."""
 
     root: str
@@ -57,7 +57,7 @@ def clean_path(path: str) -> str:
     return cleaned
 
 
-def resolve(cwd: str, path: str, *, outside: Callable[[str], bool] | None = None) -> Place:
+def resolve(cwd: str, path: str, *, outside: Callable[[str], bool] | None = None) -> ResolvedPath:
     """Follow every link of a named path; raises ToolError when it leads out of the working directory.
 
     `outside` may allow that; it is called with the absolute path, links resolved. A path that starts
@@ -77,14 +77,14 @@ def resolve(cwd: str, path: str, *, outside: Callable[[str], bool] | None = None
     shown = cwd if name == "." else os.path.join(cwd, name)
     is_inside = real == root or real.startswith(root.rstrip("/") + "/")
     if is_inside and refusal is None:
-        return Place(root=root, name=name, real=os.path.relpath(real, root), shown=shown)
+        return ResolvedPath(root=root, name=name, real=os.path.relpath(real, root), shown=shown)
     if outside is None or not outside(real):
         link = ToolError(f"{printable(name)} leads outside the working directory through a symbolic link")
         raise refusal or link
     if is_inside:
         inside = os.path.relpath(real, root)
-        return Place(root=root, name=inside, real=inside, shown=shown)
-    return Place(root="/", name=name, real=os.path.relpath(real, "/"), shown=shown, outside=True)
+        return ResolvedPath(root=root, name=inside, real=inside, shown=shown)
+    return ResolvedPath(root="/", name=name, real=os.path.relpath(real, "/"), shown=shown, outside=True)
 
 
 def link_error(name: str) -> ToolError:

@@ -16,22 +16,22 @@ from bridle.core.messages import Media
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import (
     MAX_FILE_BYTES,
     description,
     integer_arg,
-    locate,
     parameters,
     path_access,
+    resolve_path,
     system_errors,
     text_arg,
 )
-from bridle.tools.disk import open_file, reason, version_of
-from bridle.tools.linked import another_name
-from bridle.tools.paths import Place, printable
-from bridle.tools.reading import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
-from bridle.tools.visible import Visible
+from bridle.tools.filesystem import error_reason, open_file, version_of
+from bridle.tools.hard_links import hard_link_error
+from bridle.tools.numbered_lines import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
+from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.threads import run_in_thread
+from bridle.tools.visibility import VisibilityFilter
 
 BLOB = "blob:"
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
@@ -47,10 +47,10 @@ _CHANGING = "\n[the file was written to while it was read: this may be neither i
 
 
 class _Request(Struct, frozen=True):
-    place: Place
+    place: ResolvedPath
     lines: LineRange
     sees_images: bool
-    visible: Visible
+    visible: VisibilityFilter
 
 
 class ReadFile:
@@ -84,14 +84,16 @@ class ReadFile:
         path = text_arg(args, "path")
         lines = LineRange(max(1, integer_arg(args, "start_line") or 1), integer_arg(args, "end_line"))
         if path.startswith(BLOB):
-            return ToolOutput(await in_thread(lambda stop: self._blob(path.removeprefix(BLOB), lines, stop)))
+            return ToolOutput(
+                await run_in_thread(lambda stop: self._blob(path.removeprefix(BLOB), lines, stop))
+            )
 
         def read(stop: Event) -> ToolOutput:
-            place = locate("read_file", "read", path, context)
-            visible = Visible("read_file", context, hidden=("deny",))
+            place = resolve_path("read_file", "read", path, context)
+            visible = VisibilityFilter("read_file", context, hidden=("deny",))
             return self._read(_Request(place, lines, context.sees_images, visible), stop)
 
-        return await in_thread(read)
+        return await run_in_thread(read)
 
     def _read(self, request: _Request, stop: Event) -> ToolOutput:
         """Read a file; read it once more if it was written to meanwhile."""
@@ -104,7 +106,7 @@ class ReadFile:
         with _open(request) as file, system_errors(request.place.shown, reading=True):
             found = os.fstat(file.fileno())
             if request.visible.is_denied_elsewhere(found):
-                raise another_name(printable(request.place.name))
+                raise hard_link_error(printable(request.place.name))
             before = version_of(found)
             output = self._shown(request, file, stop)
             return output, version_of(os.fstat(file.fileno())) == before
@@ -148,15 +150,17 @@ def _open(request: _Request) -> BufferedReader:
     try:
         return open_file(place)
     except FileNotFoundError as error:
-        from bridle.tools.similar import similar_paths  # noqa: PLC0415  loads difflib, only for this message
+        from bridle.tools.path_suggestions import similar_paths  # noqa: PLC0415  loads difflib, only for this message
 
         near = similar_paths(place, request.visible)
         hint = f"did you mean {' or '.join(near)}?" if near else ""
-        raise ToolError(f"open {shown}: {reason(error)}", hint=hint) from error
+        raise ToolError(f"open {shown}: {error_reason(error)}", hint=hint) from error
     except IsADirectoryError as error:
-        raise ToolError(f"read {shown}: {reason(error)}", hint="list_files shows what is in it") from error
+        raise ToolError(
+            f"read {shown}: {error_reason(error)}", hint="list_files shows what is in it"
+        ) from error
     except OSError as error:
-        raise ToolError(f"open {shown}: {reason(error)}") from error
+        raise ToolError(f"open {shown}: {error_reason(error)}") from error
 
 
 def _image(request: _Request, mime: str, file: BufferedReader) -> ToolOutput:
@@ -170,7 +174,7 @@ def _image(request: _Request, mime: str, file: BufferedReader) -> ToolOutput:
     return ToolOutput(f"{name}: {mime}, {len(data)} bytes", media=(media,), notes=_seen(request.place, data))
 
 
-def _seen(place: Place, data: bytes) -> tuple[FilesSeen]:
+def _seen(place: ResolvedPath, data: bytes) -> tuple[FilesSeen]:
     return (FilesSeen((SeenFile(printable(place.subject), sha256(data).hexdigest()),)),)
 
 

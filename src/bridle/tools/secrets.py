@@ -106,7 +106,7 @@ class Masker:
                 label = f"[secret {self._names[found[0]]}]"
                 yield found.start(), found.end(), label.encode(errors="backslashreplace")
 
-    def open_end(self, data: bytes, start: int) -> int:
+    def find_partial(self, data: bytes, start: int) -> int:
         """Return where a form starts, at `start` or later, that the end of the data cuts off."""
         for position in range(max(start, len(data) - self.longest + 1), len(data)):
             if data[position] in self._first_bytes:
@@ -135,7 +135,7 @@ class MaskedStream:
     def feed(self, chunk: str) -> str:
         """Add a piece and return the masked text that can be shown now."""
         self._held += chunk.encode(errors="surrogatepass")
-        return self._show(self._masker.open_end(self._held, 0))
+        return self._show(self._masker.find_partial(self._held, 0))
 
     def flush(self) -> str:
         """Return what was held back; the text ends here."""
@@ -150,7 +150,7 @@ class MaskedStream:
             shown += [data[position:start], label]
             position = end
             if position > cut:
-                cut = self._masker.open_end(data, position)
+                cut = self._masker.find_partial(data, position)
         self._held = data[cut:]
         return b"".join([*shown, data[position:cut]]).decode(errors="surrogatepass")
 

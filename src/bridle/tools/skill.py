@@ -7,9 +7,9 @@ from bridle.core.errors import ConfigError, ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.skill import Skill, near_names, render
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, parameters, text_arg
 from bridle.tools.paths import printable
+from bridle.tools.threads import run_in_thread
 
 MAX_LISTED = 30
 MAX_SHOWN_CHARS = 80
@@ -54,7 +54,7 @@ class SkillTool:
         if not name:
             raise ToolError("skill name is required")
         try:
-            skills = await in_thread(lambda _: self._load(context.cwd))
+            skills = await run_in_thread(lambda _: self._load(context.cwd))
         except ConfigError as error:
             raise ToolError(f"the skills cannot be read: {error}") from error
         skill = _find(name, skills)

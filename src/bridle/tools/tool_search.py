@@ -9,14 +9,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.core.deferred import CALL, SEARCH
+from bridle.core.deferred_tools import CALL, SEARCH
 from bridle.core.errors import ToolError
+from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.ports import ToolContext, ToolOutput
-from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, integer_arg, parameters, text_arg
-from bridle.tools.toolbox import told
+from bridle.tools.threads import run_in_thread
+from bridle.tools.toolbox import describe_tool
 
 DEFAULT_FOUND = 5
 MAX_FOUND = 20
@@ -50,7 +50,7 @@ class ToolSearch:
     @cached_property
     def spec(self) -> ToolSpec:
         """The tool definition sent to the model."""
-        lent = [spec.name for spec in self._specs if spec.name.startswith(LENT_PREFIX)]
+        lent = [spec.name for spec in self._specs if spec.name.startswith(MCP_PREFIX)]
         servers = Counter(name.split("__")[1] for name in lent)
         named = [f"{name} ({count})" for name, count in sorted(servers.items())[:MAX_SERVERS]]
         more = ", …" if len(servers) > len(named) else ""
@@ -69,7 +69,7 @@ class ToolSearch:
         """Return the matching tools, best first."""
         query = text_arg(args, "query")
         limit = min(MAX_FOUND, max(1, integer_arg(args, "limit") or DEFAULT_FOUND))
-        found = await in_thread(lambda _: self.find(query, limit))
+        found = await run_in_thread(lambda _: self.find(query, limit))
         if not found:
             raise ToolError(f"no tool fits {query[:80]!r}", hint="try other words for what it should do")
         return ToolOutput("\n\n".join(_shown(found)))
@@ -127,7 +127,9 @@ class ToolCaller:
             raise ToolError(f"{name} is not called through {CALL}", hint="call it by itself")
         near = ToolSearch(self._specs).find(name, MAX_NEAR)
         if near:
-            raise ToolError("\n".join((f"no tool is named {name!r}; these come near:", *map(told, near))))
+            raise ToolError(
+                "\n".join((f"no tool is named {name!r}; these come near:", *map(describe_tool, near)))
+            )
         named = self._named()
         hint = f"there are {named}" if named else f"{SEARCH} finds those that there are"
         raise ToolError(f"no tool is named {name!r}", hint=hint)
@@ -170,7 +172,7 @@ def _words(text: str) -> Iterator[str]:
 def _shown(specs: Sequence[ToolSpec]) -> Iterator[str]:
     left = MAX_SHOWN_BYTES
     for place, spec in enumerate(specs):
-        text = told(spec)
+        text = describe_tool(spec)
         left -= len(text.encode())
         if left < 0 and place:
             yield f"Also: {', '.join(spec.name for spec in specs[place:])}"

@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.json import encode
 
-from bridle.core.deferred import CALL
+from bridle.core.deferred_tools import CALL
 from bridle.core.errors import ToolError, UsageError
+from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import ToolCall
 from bridle.core.ports import Tool
-from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import ToolSpec
 
 _MAX_NAMES = 30
@@ -35,7 +35,7 @@ class Toolbox:
         self.deferred = deferred
         self.specs = tuple(spec for name, (spec, _) in self._by_name.items() if name not in deferred)
         """The definitions sent to the model, sorted by name: the same tools give the same bytes."""
-        far = {name for name in deferred if name.startswith(LENT_PREFIX)}
+        far = {name for name in deferred if name.startswith(MCP_PREFIX)}
         left_out = far or {CALL}  # tool_call is useless where every tool is a function
         self.functions = tuple(spec for name, (spec, _) in self._by_name.items() if name not in left_out)
         """The tools that code can call: all but those of MCP servers that have to be found first."""
@@ -54,15 +54,15 @@ class Toolbox:
         except ToolError as error:
             if call.name not in self.deferred:
                 raise
-            raise ToolError(f"{error}\n{told(self._find(call.name)[0])}") from error
+            raise ToolError(f"{error}\n{describe_tool(self._find(call.name)[0])}") from error
 
     def _fitted(self, call: ToolCall) -> dict[str, Any]:
         spec, _ = self._find(call.name)
         # Loads jsonschema-rs, which a program that only reads sessions never needs.
-        from bridle.tools.arguments import broken_json, fit_arguments  # noqa: PLC0415
+        from bridle.tools.arguments import fit_arguments, json_error  # noqa: PLC0415
 
         if call.invalid:
-            raise broken_json(call)
+            raise json_error(call)
         return fit_arguments(spec, call.args)
 
     def validate(self, name: str, args: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ class Toolbox:
         raise _unknown_tool(name, tuple(self._by_name))
 
 
-def told(spec: ToolSpec) -> str:
+def describe_tool(spec: ToolSpec) -> str:
     """Return the text of a tool's definition: all that is needed to call it."""
     return f"{spec.name}: {spec.description}\nparameters: {encode(spec.parameters).decode()}"
 

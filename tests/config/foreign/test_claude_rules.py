@@ -1,7 +1,7 @@
 import pytest
 
 from bridle.config.foreign.claude_rules import NO_TOOL, TOO_WIDE, rule_from_claude
-from bridle.config.foreign.findings import FoundRule, LeftOut
+from bridle.config.foreign.findings import FoundRule, NotImported
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_a_rule_in_our_words(action, written: str, rules: list[str]):
     ],
 )
 def test_what_has_no_place_here(written: str, why: str):
-    assert rule_from_claude("allow", written) == LeftOut("rule", f"allow {written}", why)
+    assert rule_from_claude("allow", written) == NotImported("rule", f"allow {written}", why)
 
 
 def test_a_path_that_leads_up_is_refused():
     found = rule_from_claude("allow", "Read(../other/**)")
 
-    assert isinstance(found, LeftOut)
+    assert isinstance(found, NotImported)
     assert '".." leads nowhere' in found.why

@@ -1,6 +1,6 @@
 import pytest
 
-from bridle.config.foreign.findings import FoundServer, LeftOut
+from bridle.config.foreign.findings import FoundServer, NotImported
 from bridle.config.foreign.servers import found_servers
 from tests.stores.foreign.samples import CLAUDE_STATE, KEY
 
@@ -26,7 +26,7 @@ def test_secrets_stay_where_they_are():
     assert found == [
         FoundServer("github", GITHUB, ("GITHUB_AUTHORIZATION",)),
         FoundServer("files", FILES, ("ALREADY_SET", "API_KEY", "DB", "FILES_API_KEY", "FILES_TOKEN")),
-        LeftOut("server", "broken", "it needs a command or a url"),
+        NotImported("server", "broken", "it needs a command or a url"),
     ]
     assert KEY not in repr(found)
 
@@ -68,10 +68,10 @@ def test_names_and_addresses():
         "my_server", {"url": "https://h/mcp?apikey=${MY_SERVER_APIKEY}&v=2"}, ("MY_SERVER_APIKEY",)
     )
     assert [(type(one), getattr(one, "name", "")) for one in found[1:]] == [
-        (LeftOut, "a__b"),
-        (LeftOut, ""),
-        (LeftOut, "n"),
-        (LeftOut, "e"),
-        (LeftOut, "p"),
+        (NotImported, "a__b"),
+        (NotImported, ""),
+        (NotImported, "n"),
+        (NotImported, "e"),
+        (NotImported, "p"),
     ]
     assert KEY not in repr(found)

@@ -21,8 +21,8 @@ from acp.transports import spawn_stdio_transport
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.acp.serving import serve_editor
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.acp.server import serve_editor
+from bridle.surfaces.folder_info import Folders
 from tests.conformance.scenario import Move, Scenario
 from tests.conformance.seen import Seen, asked, called, ended, finished, said, started, thought
 from tests.conformance.world import Driver, Place, World

@@ -11,8 +11,8 @@ from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.tui.app import BridleApp
 from bridle.surfaces.tui.panels.card import Card
-from bridle.surfaces.tui.reaching import open_sessions
-from bridle.surfaces.tui.starting import Begin
+from bridle.surfaces.tui.session_connector import open_sessions
+from bridle.surfaces.tui.startup import StartOptions
 from tests.conformance.drivers.board import SHOWN as SHOWN_BY_BOARD
 from tests.conformance.drivers.board import noted, told_by_board
 from tests.conformance.scenario import Move, Scenario
@@ -219,7 +219,7 @@ async def opened(world: World) -> AsyncIterator[Tui]:
     """Show the interface over the daemon."""
     environ, cwd = dict(world.environ), str(world.root)
     settings = load_settings(environ, world.root)
-    app = BridleApp(settings, environ, Begin(cwd), lambda tell: open_sessions(environ, cwd, tell))
+    app = BridleApp(settings, environ, StartOptions(cwd), lambda tell: open_sessions(environ, cwd, tell))
     async with app.run_test(size=SIZE, notifications=True) as pilot:
         tui = Tui(app, pilot)
         await tui.until(lambda: app.link.state == "ready" and app.main.panels)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import LocalSandbox
-from bridle.sandbox.interpreter import interpreter
+from bridle.sandbox.interpreter import find_interpreter
 from bridle.tools.shell.state import ShellState, read_report, shell_argv
 from tests.fuzz.lines import driver
 from tests.fuzz.lines.folder import Folder
@@ -104,7 +104,7 @@ class Cage:
         project, outside = str(self._folder.project), str(self._folder.outside)
         is_reading = self._walls == "reading"
         spec = ProcessSpec(
-            argv=(interpreter(), "-I", "-S", "-c", _program()),
+            argv=(find_interpreter(), "-I", "-S", "-c", _program()),
             cwd=project,
             env=self._folder.environment(),
             output=answers,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from bridle.tools.commands import programs
-from bridle.tools.commands.programs import Program, git_command, reading_program
+from bridle.tools.commands import program_tables
+from bridle.tools.commands.program_tables import Program, git_command, reading_program
 from tests.tools.commands import bash_oracle
 
 MAX_LINE = 4000
@@ -18,8 +18,8 @@ _HUGE = 1 / 1500
 _REFERENCE = re.compile("«([^»]+)»")
 _WEIGHT = re.compile(r"(\d+) × ")
 
-READERS = tuple(programs._rows(programs._READING))
-GIT_COMMANDS = tuple(programs._rows(programs._GIT))
+READERS = tuple(program_tables._rows(program_tables._READING))
+GIT_COMMANDS = tuple(program_tables._rows(program_tables._GIT))
 
 
 class Grammar:

@@ -15,10 +15,15 @@ from bridle.surfaces.grpc.generated.kontekst_pb2 import (
     RunCommand,
     RunEvent,
 )
-from bridle.surfaces.grpc.starts import Starts
+from bridle.surfaces.grpc.run_starter import RunStarter
 from bridle.surfaces.grpc.stream import RunStream
-from bridle.surfaces.rest.connection import MAX_HEAD_BYTES, Bounds, Connection, Strangers
-from bridle.surfaces.rest.reading import read_body
+from bridle.surfaces.rest.connection import (
+    MAX_HEAD_BYTES,
+    Connection,
+    ConnectionLimits,
+    UnauthenticatedConnections,
+)
+from bridle.surfaces.rest.request_parser import parse_body
 from tests.fuzz.target import MAX_INPUT_BYTES, Target
 from tests.fuzz.targets.wires import chunks
 
@@ -100,7 +105,7 @@ def run_http(data: bytes) -> None:
         )
         config.load()
         state = ServerState()
-        connection = Connection(config, state, Bounds(), Strangers(1))
+        connection = Connection(config, state, ConnectionLimits(), UnauthenticatedConnections(1))
         wire.protocol = connection
         connection.connection_made(wire)  # type: ignore[arg-type]
         for chunk in chunks(data):
@@ -128,7 +133,7 @@ def run_http(data: bytes) -> None:
 
 def run_body(data: bytes) -> None:
     try:
-        read_body(data, Command)
+        parse_body(data, Command)
     except UsageError as error:
         str(error).encode()
 
@@ -165,7 +170,7 @@ def run_grpc(data: bytes) -> None:
 
     async def go() -> None:
         api: Any = _Closed()
-        starts = Starts(api, cwd="/", approvals="each", render_skill=None)
+        starts = RunStarter(api, cwd="/", approvals="each", render_skill=None)
         context: Any = Context()
         async with asyncio.timeout(60):
             await RunStream(starts, context).serve(all_of_them())
@@ -210,14 +215,14 @@ TARGETS = (
     Target(
         name="rest_body",
         run=run_body,
-        modules=("bridle.surfaces.rest.reading",),
+        modules=("bridle.surfaces.rest.request_parser",),
         tokens=(b'"type":"prompt"', b'"message":', b'"parts":[', b'"options":{'),
         is_json=True,
     ),
     Target(
         name="grpc",
         run=run_grpc,
-        modules=("bridle.surfaces.grpc.stream", "bridle.surfaces.grpc.starts"),
+        modules=("bridle.surfaces.grpc.stream", "bridle.surfaces.grpc.run_starter"),
         tokens=(b"%%", b"\x0a\x02hi", b"\x12\x01s", b"\x22\x01/"),
     ),
 )

@@ -16,13 +16,13 @@ from bridle.core.protocol import (
 )
 from bridle.core.protocol.unknown import Unknown
 from bridle.core.session import fold
-from bridle.core.transcript import live
+from bridle.core.transcript import drop_rewound
 from bridle.providers.llama.gguf import read_header
-from bridle.stores.check import Chain
-from bridle.stores.kontekst import event_lines
-from bridle.stores.kontekst_import import KontekstFile, read_conversation
-from bridle.stores.linefile import complete_end, last_number, lines_before, lines_between, offset_of
-from bridle.stores.lines import decode_lines, summary_of
+from bridle.stores.batch_lines import complete_end, last_number, lines_before, lines_between, offset_of
+from bridle.stores.integrity import HashChain
+from bridle.stores.kontekst_format import encode_event
+from bridle.stores.kontekst_reader import KontekstFile, read_conversation
+from bridle.stores.record_lines import decode_lines, fold_summary
 from bridle.surfaces.export import FORMATS
 from tests.fuzz.target import Target
 from tests.surfaces.export.reader import Reader
@@ -59,14 +59,14 @@ def run_records(data: bytes) -> None:
         again = decode_record(encode(record))
         if not isinstance(record.event, Unknown):
             assert again == record
-    chain = Chain(_SESSION)
+    chain = HashChain(_SESSION)
     for line in data.split(b"\n"):
         chain.follow(line)
         verify_line(GENESIS, line)
     try:
         fold(records)
-        live(records)
-        summary_of(_SESSION, data.split(b"\n"))
+        drop_rewound(records)
+        fold_summary(_SESSION, data.split(b"\n"))
         asyncio.run(decode_lines(_SESSION, data.split(b"\n"), range(1, 4)))
     except StoreCorrupt:
         pass
@@ -115,7 +115,7 @@ def run_kontekst(data: bytes) -> None:
         lines = [line for _, line in encode_records(GENESIS, 1, 1, events)]
         session = fold([decode_record(line) for line in lines])
         assert [counted.message for counted in session.messages] == [one.message for one in told.messages]
-        again = read_conversation(b"".join(event_lines(event, "default") for event in events))
+        again = read_conversation(b"".join(encode_event(event, "default") for event in events))
         assert [one.message for one in again.messages] == [one.message for one in told.messages]
 
 
@@ -145,27 +145,36 @@ TARGETS = (
     Target(
         name="records",
         run=run_records,
-        modules=("bridle.core.codec", "bridle.core.session", "bridle.core.transcript", "bridle.stores.check"),
+        modules=(
+            "bridle.core.codec",
+            "bridle.core.session",
+            "bridle.core.transcript",
+            "bridle.stores.integrity",
+        ),
         tokens=_TOKENS,
         is_json=True,
     ),
     Target(
         name="linefile",
         run=run_linefile,
-        modules=("bridle.stores.linefile",),
+        modules=("bridle.stores.batch_lines",),
         tokens=(b'{"seq":1,', b'{"seq":99,', b" \n", b"\n"),
     ),
     Target(
         name="export",
         run=run_export,
-        modules=("bridle.surfaces.export.page", "bridle.surfaces.export.cards", "bridle.surfaces.timeline"),
+        modules=(
+            "bridle.surfaces.export.html_page",
+            "bridle.surfaces.export.html_items",
+            "bridle.surfaces.timeline",
+        ),
         tokens=(*_TOKENS, b"<script>", b"](javascript:x)", b"```html"),
         is_json=True,
     ),
     Target(
         name="kontekst",
         run=run_kontekst,
-        modules=("bridle.stores.kontekst_import", "bridle.stores.kontekst"),
+        modules=("bridle.stores.kontekst_reader", "bridle.stores.kontekst_format"),
         tokens=(b'"role":"tool"', b'"role":"assistant"', b'"tool_calls":[{"id":"c"}]', b'"tool_result":{'),
         is_json=True,
     ),

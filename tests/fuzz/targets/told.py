@@ -15,18 +15,25 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, Usage
 from bridle.core.permission import judge, parse_rule
 from bridle.core.tool import ToolSpec
-from bridle.hooks.answer import read_answer
-from bridle.providers.reply import ReplyBuilder
+from bridle.hooks.response import parse_response
+from bridle.providers.reply_builder import ReplyBuilder
 from bridle.surfaces.diffs import parse_diff, side_by_side
-from bridle.surfaces.export.markup import markup
-from bridle.tools.arguments import broken_json, fit_arguments, validate_arguments
+from bridle.surfaces.export.html_markdown import render_markdown
+from bridle.tools.arguments import fit_arguments, json_error, validate_arguments
 from bridle.tools.commands import shell_access
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.edits import Edit, edit_text, parse_document
-from bridle.tools.globs import anywhere, expand_braces, is_plain, parse_glob, path_expression, plain_name
+from bridle.tools.glob_patterns import (
+    expand_braces,
+    is_plain,
+    match_any_folder,
+    parse_glob,
+    path_expression,
+    plain_name,
+)
 from bridle.tools.paths import clean_path, resolve
 from bridle.tools.secrets import Masker
-from bridle.tools.web.urls import follow, parse_url
+from bridle.tools.web.urls import parse_url, resolve_redirect
 from tests.fuzz.target import Target, parts_of, text_of
 from tests.surfaces.export.reader import Reader
 
@@ -116,9 +123,9 @@ def run_glob(data: bytes) -> None:
     with suppress(ToolError):
         for one in expand_braces(pattern):
             parse_glob(one)
-            found = path_expression((anywhere(one),)).fullmatch(path)
-            if found and is_plain(anywhere(one)):
-                assert parse_glob(plain_name(anywhere(one)))[0].fullmatch(path.rpartition("/")[2])  # type: ignore[union-attr]
+            found = path_expression((match_any_folder(one),)).fullmatch(path)
+            if found and is_plain(match_any_folder(one)):
+                assert parse_glob(plain_name(match_any_folder(one)))[0].fullmatch(path.rpartition("/")[2])  # type: ignore[union-attr]
 
 
 _SPEC = ToolSpec(
@@ -146,7 +153,7 @@ def run_arguments(data: bytes) -> None:
     builder.call(0, call_id="c", name="t", args=data.decode("utf-8", "surrogateescape"))
     [call] = builder.finish("tool_use", Usage(), "").message.calls
     if call.invalid:
-        error = broken_json(call)
+        error = json_error(call)
         str(error).encode()
         return
     try:
@@ -160,7 +167,7 @@ def run_arguments(data: bytes) -> None:
 
 
 def run_markup(data: bytes) -> None:
-    Reader(markup(text_of(data)))
+    Reader(render_markdown(text_of(data)))
 
 
 def run_path(data: bytes) -> None:
@@ -183,7 +190,7 @@ def run_url(data: bytes) -> None:
         assert parse_url(str(url)) == url
         assert str(url).isascii()
     with suppress(ToolError):
-        follow(parse_url("https://example.com/a/b"), data.decode("utf-8", "surrogateescape"))
+        resolve_redirect(parse_url("https://example.com/a/b"), data.decode("utf-8", "surrogateescape"))
 
 
 _MASKER = Masker({"KEY": "hunter2-hunter2", "OTHER": "p/ss w\u00f6rd+=\u00e9\u00e8", "LONG": "abcdabcdabce"})
@@ -209,7 +216,7 @@ def run_envelope(data: bytes) -> None:
 
 def run_hook_answer(data: bytes) -> None:
     with suppress(HookError):
-        encode(read_answer(data))
+        encode(parse_response(data))
 
 
 def run_command(data: bytes) -> None:
@@ -250,9 +257,9 @@ TARGETS = (
         run=run_edit,
         modules=(
             "bridle.tools.edits",
-            "bridle.tools.tolerant",
-            "bridle.tools.closest",
-            "bridle.tools.indents",
+            "bridle.tools.fuzzy_edit",
+            "bridle.tools.edit_hints",
+            "bridle.tools.indentation",
         ),
         tokens=(b"\n%%\n", b"    ", b"\t", b"\r\n", b"\xe2\x80\x99", b"def f():\n", b"}\n"),
     ),
@@ -274,13 +281,13 @@ TARGETS = (
     Target(
         name="glob",
         run=run_glob,
-        modules=("bridle.tools.globs",),
+        modules=("bridle.tools.glob_patterns",),
         tokens=(b"**/", b"*", b"?", b"[a-", b"]", b"{a,b}", b"\\", b"\n%%\n", b"[!", b"/"),
     ),
     Target(
         name="arguments",
         run=run_arguments,
-        modules=("bridle.tools.arguments", "bridle.providers.reply", "bridle.core.schema"),
+        modules=("bridle.tools.arguments", "bridle.providers.reply_builder", "bridle.core.schema"),
         tokens=(b'"path":"a"', b'"count":"2"', b'"items":"[{}]"', b"null", b"true", b"Infinity", b"\\ud800"),
         is_json=True,
     ),
@@ -288,8 +295,8 @@ TARGETS = (
         name="markup",
         run=run_markup,
         modules=(
-            "bridle.surfaces.export.markup",
-            "bridle.surfaces.export.painting",
+            "bridle.surfaces.export.html_markdown",
+            "bridle.surfaces.export.html_code",
             "bridle.surfaces.highlight",
         ),
         tokens=_MARKS,
@@ -348,7 +355,7 @@ TARGETS = (
     Target(
         name="hook_answer",
         run=run_hook_answer,
-        modules=("bridle.hooks.answer",),
+        modules=("bridle.hooks.response",),
         tokens=(b'"decision":', b'"patches":[', b'"patch_type":"tool_args"', b"null"),
         is_json=True,
     ),

@@ -11,15 +11,15 @@ import msgspec
 from bridle.core.errors import BridleError, ProviderError, UsageError
 from bridle.core.messages import user_message
 from bridle.core.model import ModelRequest, Price, cost_of
-from bridle.core.surrogates import mended
-from bridle.kernel.frames import Lines as KernelLines
+from bridle.core.surrogates import replace_surrogates
+from bridle.kernel.frames import FrameDecoder as KernelLines
 from bridle.kernel.frames import Malformed as MalformedLine
 from bridle.lsp.frames import Frames, Malformed
-from bridle.mcp.stdio import Reads
+from bridle.mcp.stdio import MessageReader
 from bridle.providers import anthropic, gemini, openai, responses
 from bridle.providers.http import Endpoint
 from bridle.providers.sse import SseError, SseParser, encode_event
-from bridle.surfaces.acp.link import Link
+from bridle.surfaces.acp.transport import LineTransport
 from bridle.surfaces.mcp_server.stdio import _parse as parse_mcp
 from bridle.surfaces.meerkat.requests import CreateParams
 from bridle.surfaces.remote.lines import Lines as RemoteLines
@@ -27,7 +27,7 @@ from bridle.surfaces.remote.lines import LineTooLong
 from bridle.surfaces.remote.server import _Connection
 from bridle.surfaces.rpc.connection import _params
 from bridle.surfaces.rpc.protocol import Request, parse_line
-from bridle.system.lines import Lines
+from bridle.system.line_buffer import LineBuffer
 from tests.fuzz.target import Target
 
 _ENDPOINT = Endpoint("vendor", "http://127.0.0.1/", {"Authorization": "Bearer sk-secret-key-0123"})
@@ -69,14 +69,14 @@ def run_reply(reader: Callable[[Endpoint, ModelRequest], Any], data: bytes) -> N
     try:
         for event in SseParser().feed(data):
             for delta in made.read(event.data):
-                msgspec.json.encode(mended(delta))
+                msgspec.json.encode(replace_surrogates(delta))
         reply = made.reply()
     except ProviderError as error:
         if "sk-secret-key-0123" in f"{error}{error.hint}":
             raise AssertionError("the error tells a key") from error
         return
-    line = msgspec.json.encode(mended(reply.message))
-    assert msgspec.json.decode(line, type=type(reply.message)) == mended(reply.message)
+    line = msgspec.json.encode(replace_surrogates(reply.message))
+    assert msgspec.json.decode(line, type=type(reply.message)) == replace_surrogates(reply.message)
     usage = msgspec.json.decode(msgspec.json.encode(reply.usage), type=type(reply.usage))
     assert usage == reply.usage
     assert cost_of(reply.usage, _PRICE) is not None
@@ -86,7 +86,7 @@ def _reply_target(name: str, module: Any) -> Target:
     return Target(
         name=name,
         run=lambda data: run_reply(module._Reader, data),
-        modules=(module.__name__, "bridle.providers.reply", "bridle.providers.failure"),
+        modules=(module.__name__, "bridle.providers.reply_builder", "bridle.providers.errors"),
         tokens=(b"data: ", b"\n\n", b'"type":"', b'"index":1', b'"usage":{}', b"null", b"[DONE]"),
         is_json=True,
     )
@@ -96,8 +96,8 @@ def _reply_target(name: str, module: Any) -> Target:
 
 
 def run_lines(data: bytes) -> None:
-    whole = Lines(64).feed(data)
-    lines = Lines(64)
+    whole = LineBuffer(64).feed(data)
+    lines = LineBuffer(64)
     assert [line for chunk in chunks(data) for line in lines.feed(chunk)] == whole
     assert all(line is None or len(line) <= 64 for line in whole)
     assert len(lines.rest()) <= 64
@@ -153,7 +153,7 @@ class _Said:
 
 
 def run_mcp(data: bytes) -> None:
-    reads = Reads(_Said(), lambda: None)  # type: ignore[arg-type]
+    reads = MessageReader(_Said(), lambda: None)  # type: ignore[arg-type]
     for line in data.split(b"\n")[:50]:
         reads._read(line)
         parse_mcp(line)
@@ -168,7 +168,7 @@ def run_acp(data: bytes) -> None:
         reader.feed_data(data)
         reader.feed_eof()
         writer = SimpleNamespace(write=sent.append, drain=lambda: asyncio.sleep(0))
-        link = Link(reader, writer)  # type: ignore[arg-type]
+        link = LineTransport(reader, writer)  # type: ignore[arg-type]
         while await link.receive() is not None:
             pass
 
@@ -236,7 +236,7 @@ TARGETS = (
     Target(
         name="lines",
         run=run_lines,
-        modules=("bridle.system.lines",),
+        modules=("bridle.system.line_buffer",),
     ),
     Target(
         name="lsp_frames",
@@ -268,7 +268,7 @@ TARGETS = (
     Target(
         name="acp_lines",
         run=run_acp,
-        modules=("bridle.surfaces.acp.link",),
+        modules=("bridle.surfaces.acp.transport",),
         tokens=_RPC_TOKENS,
         is_json=True,
     ),

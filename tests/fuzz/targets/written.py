@@ -4,7 +4,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from bridle.config.document import parse_toml, scan
 from bridle.config.duration import format_duration, parse_duration
 from bridle.config.edit import set_value
 from bridle.config.json_document import json_lines, parse_json
@@ -12,12 +11,13 @@ from bridle.config.keys import ConfigFile
 from bridle.config.kontekst import kontekst_layer, read_kontekst
 from bridle.config.layers import Layer, Source, check, merge
 from bridle.config.mcp_files import read_mcp_file
-from bridle.config.schema import build
 from bridle.config.skill_file import SkillFile, parse_skill
+from bridle.config.toml_document import parse_toml, scan
+from bridle.config.validation import build
+from bridle.core.api_token import format_token, parse_token
 from bridle.core.errors import BridleError, ConfigError
 from bridle.core.permission import MODE_TABLE, judge, parse_rule, suggest_rules
 from bridle.core.skill import fill_in, read_front_matter, render, split_front_matter
-from bridle.core.token_text import parse_token, token_text
 from bridle.core.tool import Access, Subject
 from tests.fuzz.target import Target, parts_of, text_of
 
@@ -110,7 +110,7 @@ def run_token(data: bytes) -> None:
     text = text_of(data)
     found = parse_token(text)
     if found is not None:
-        assert token_text(*found) == text
+        assert format_token(*found) == text
 
 
 def run_duration(data: bytes) -> None:
@@ -139,13 +139,13 @@ TARGETS = (
     Target(
         name="config",
         run=run_config,
-        modules=("bridle.config.document", "bridle.config.schema", "bridle.config.layers"),
+        modules=("bridle.config.toml_document", "bridle.config.validation", "bridle.config.layers"),
         tokens=(*_TOML, b"rules", b"limits", b"providers", b"hooks", b"allow", b"mcp.servers"),
     ),
     Target(
         name="set_value",
         run=run_set_value,
-        modules=("bridle.config.edit", "bridle.config.document"),
+        modules=("bridle.config.edit", "bridle.config.toml_document"),
         tokens=(*_TOML, b"\n%%\n", b"limits.max_turns"),
     ),
     Target(
@@ -197,7 +197,7 @@ TARGETS = (
     Target(
         name="token",
         run=run_token,
-        modules=("bridle.core.token_text",),
+        modules=("bridle.core.api_token",),
         tokens=(b"brdl_", b"0" * 16, b"0" * 64, b"_"),
     ),
     Target(

@@ -3,7 +3,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bridle.core.errors import ConfigError
-from bridle.memory.embedders.choice import MINILM, Choice, LocalServer, open_embedder
+from bridle.memory.embedders.choice import MINILM, EmbedderSettings, LocalServer, open_embedder
 
 
 async def close() -> None:
@@ -17,31 +17,31 @@ async def ready() -> tuple[str, dict[str, str]]:
 LOCAL = LocalServer(ready, close)
 
 
-def chosen(choice: Choice, minilm: LocalServer | None = None) -> str:
+def chosen(choice: EmbedderSettings, minilm: LocalServer | None = None) -> str:
     embedder = open_embedder(choice, lambda: minilm)
     return embedder.id if embedder else ""
 
 
 def test_the_best_that_is_there_is_taken():
-    assert chosen(Choice("auto"), LOCAL) == MINILM
-    assert chosen(Choice("auto")) == "wordllama/l2_supercat_256"
+    assert chosen(EmbedderSettings("auto"), LOCAL) == MINILM
+    assert chosen(EmbedderSettings("auto")) == "wordllama/l2_supercat_256"
 
 
 def test_a_named_one_is_taken():
-    assert chosen(Choice("minilm"), LOCAL) == MINILM
-    assert chosen(Choice("wordllama"), LOCAL) == "wordllama/l2_supercat_256"
-    assert chosen(Choice("server", "http://127.0.0.1:8080/", "bge")) == "http://127.0.0.1:8080 bge"
+    assert chosen(EmbedderSettings("minilm"), LOCAL) == MINILM
+    assert chosen(EmbedderSettings("wordllama"), LOCAL) == "wordllama/l2_supercat_256"
+    assert chosen(EmbedderSettings("server", "http://127.0.0.1:8080/", "bge")) == "http://127.0.0.1:8080 bge"
 
 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (Choice("minilm"), "bridle models pull minilm"),
-        (Choice("server"), r"memory\.base_url is not set"),
-        (Choice("server", "http://h/v1", "m", "MY_KEY"), "MY_KEY is not set"),
+        (EmbedderSettings("minilm"), "bridle models pull minilm"),
+        (EmbedderSettings("server"), r"memory\.base_url is not set"),
+        (EmbedderSettings("server", "http://h/v1", "m", "MY_KEY"), "MY_KEY is not set"),
     ],
 )
-def test_one_that_cannot_be_had_is_an_error(choice: Choice, message: str):
+def test_one_that_cannot_be_had_is_an_error(choice: EmbedderSettings, message: str):
     with pytest.raises(ConfigError, match=message):
         chosen(choice)
 
@@ -51,7 +51,7 @@ def test_one_that_cannot_be_had_is_an_error(choice: Choice, message: str):
     [("http://h", "http://h/v1/embeddings"), ("http://h/v1/", "http://h/v1/embeddings")],
 )
 async def test_the_address_may_or_may_not_name_the_version(base: str, url: str):
-    embedder = open_embedder(Choice("server", base, "m", "K", "secret"), lambda: None)
+    embedder = open_embedder(EmbedderSettings("server", base, "m", "K", "secret"), lambda: None)
     endpoint_of: Callable[[], Awaitable[object]] = embedder._ready  # type: ignore[union-attr]
 
     endpoint = await endpoint_of()

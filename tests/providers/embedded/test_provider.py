@@ -9,7 +9,7 @@ from bridle.core.messages import user_message
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.providers.embedded.provider import embedded_provider
 from bridle.providers.llama.options import LlamaOptions
-from bridle.sessions.structured import Extraction
+from bridle.sessions.structured_output import Extraction
 
 SMALL = LlamaOptions(ctx_size=512, threads=1)
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
-from bridle.providers.llama.options import LlamaOptions, check_options, command
+from bridle.providers.llama.options import LlamaOptions, build_command, check_options
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_every_option_is_a_flag(model: Path) -> None:
         extra_args=("--mlock",),
     )
 
-    assert command(options, 9000) == [
+    assert build_command(options, 9000) == [
         *(sys.executable, "-P"),
         *("--host", "127.0.0.1", "--port", "9000"),
         *("--model", str(model), "--alias", "tiny"),
@@ -42,15 +42,15 @@ def test_a_folder_of_models_is_handed_over(tmp_path: Path) -> None:
 
     check_options(options)
 
-    assert command(options, 1)[5:7] == ["--models-dir", str(tmp_path)]
-    assert "--jinja" not in command(options, 1)
+    assert build_command(options, 1)[5:7] == ["--models-dir", str(tmp_path)]
+    assert "--jinja" not in build_command(options, 1)
 
 
 def test_a_missing_program_is_named(model: Path) -> None:
     with pytest.raises(
         ConfigError, match=r'no program "no-such-llama": it is not on PATH \(hint: install llama.cpp'
     ):
-        command(LlamaOptions(model=str(model), program=("no-such-llama",)), 1)
+        build_command(LlamaOptions(model=str(model), program=("no-such-llama",)), 1)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,11 @@ def test_a_program_where_agents_can_write_is_not_run(
     options = LlamaOptions(model=str(model))
     theirs = replace(options, outside=(str(tmp_path / "project"),))
 
-    assert command(options, 1)[0] == str(program)
+    assert build_command(options, 1)[0] == str(program)
     with pytest.raises(
         ConfigError, match=f"it is not used: {program} lies in a folder that agents can write"
     ):
-        command(theirs, 1)
-    assert command(replace(theirs, program=(str(program),)), 1)[0] == str(program)  # the user's own word
+        build_command(theirs, 1)
+    assert build_command(replace(theirs, program=(str(program),)), 1)[0] == str(
+        program
+    )  # the user's own word

@@ -22,9 +22,9 @@ from bridle.core.tool import ToolSpec
 from bridle.providers.embedded.runtime import embedded_options
 from bridle.providers.llama.options import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
-from bridle.providers.llama.server import LlamaServer, RestartPolicy, RunningServer
-from bridle.sessions.structured import Extraction
-from bridle.tools.files import file_tools
+from bridle.providers.llama.server import ExternalServer, LlamaServer, RestartPolicy
+from bridle.sessions.structured_output import Extraction
+from bridle.tools.file_tools import file_tools
 from tests.providers.llama.conftest import Scripted
 
 StandIn = Callable[..., Scripted]
@@ -132,7 +132,7 @@ async def test_a_server_that_cannot_follow_a_schema_is_asked_without_it(stand_in
     asked = replace(request("how old", tools=()), output_schema=AGE)
     async with opened(scripted.options) as provider:
         deltas, _ = await collect(provider, asked)
-        assert provider.unheld({"type": "string", "pattern": "x"}) == (
+        assert provider.unenforced({"type": "string", "pattern": "x"}) == (
             "llama cannot enforce #/pattern, it is only checked afterwards",
         )
 
@@ -189,7 +189,7 @@ async def test_tokens_are_estimated_when_no_server_starts(tmp_path: Path) -> Non
 async def test_a_server_that_runs_already_is_asked_and_left_running(stand_in: StandIn) -> None:
     ours = LlamaServer("ours", stand_in().options)
     address = await ours.ready()
-    running = RunningServer("theirs", f"{address.url}/v1", api_key=address.key)
+    running = ExternalServer("theirs", f"{address.url}/v1", api_key=address.key)
     provider = LlamaProvider("theirs", running)
 
     assert (await provider.facts("tiny")).window_tokens == 512
@@ -281,7 +281,7 @@ async def test_a_real_model_is_held_to_a_schema(real: LlamaOptions) -> None:
         {"type": "array", "prefixItems": [{"type": "null"}, {"type": "string", "format": "date"}]},
     ]
     async with opened(real) as provider:
-        assert provider.unheld(TREE) == ()
+        assert provider.unenforced(TREE) == ()
         for schema in schemas:
             extraction = Extraction(schema, 0)
             asked = request(extraction.ask("", 0) or "", tools=(), temperature=0.0)

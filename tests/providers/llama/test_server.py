@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.providers.embedded.runtime import embedded_options
-from bridle.providers.llama.control import ServerFacts
 from bridle.providers.llama.options import LlamaOptions
-from bridle.providers.llama.server import LlamaServer, RestartPolicy, RunningServer
+from bridle.providers.llama.server import ExternalServer, LlamaServer, RestartPolicy
+from bridle.providers.llama.server_client import ServerFacts
 from tests.patience import PATIENCE_S
 from tests.providers.llama.conftest import Scripted
-from tests.providers.llama.test_child import gone, is_running
+from tests.providers.llama.test_server_process import gone, is_running
 
 StandIn = Callable[..., Scripted]
 QUICK = RestartPolicy(max_crashes=3, first_pause_s=0.01, silence_s=0.5)
@@ -85,7 +85,7 @@ async def test_a_crash_between_requests_is_repaired_by_the_next(stand_in: StandI
     address = await server.ready()
 
     assert len(scripted.pids) == 2
-    assert await server.control.is_well(address, 5)
+    assert await server.control.is_healthy(address, 5)
     await server.aclose()
 
 
@@ -191,7 +191,7 @@ async def test_a_port_that_is_taken_is_named(stand_in: StandIn) -> None:
 
 async def test_another_server_at_the_address_is_noticed_by_the_key(stand_in: StandIn) -> None:
     server = LlamaServer("llama", stand_in().options)
-    stranger = RunningServer("other", (await server.ready()).url, api_key="wrong")
+    stranger = ExternalServer("other", (await server.ready()).url, api_key="wrong")
 
     with pytest.raises(ProviderError, match="does not take our key") as caught:
         await stranger.facts()

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from bridle.core.messages import ToolCall, Usage
-from bridle.providers.llama.written import WrittenCall
-from bridle.providers.reply import ReplyBuilder
+from bridle.providers.llama.written import CallParser
+from bridle.providers.reply_builder import ReplyBuilder
 
 ARGS = {"path": "a}", "deep": {"x": {"y": [1, {}]}}}
 TEXT = json.dumps({"tool": "read_file", "arguments": ARGS}, indent=2) + "\n"
@@ -14,7 +14,7 @@ TEXT = json.dumps({"tool": "read_file", "arguments": ARGS}, indent=2) + "\n"
 
 def read(pieces: list[str], name: str = "") -> tuple[str, ToolCall]:
     builder = ReplyBuilder("llama", 0)
-    call = WrittenCall(builder, name)
+    call = CallParser(builder, name)
     deltas = [delta for piece in pieces for delta in call.feed(piece)] + call.finish()
     assert {delta.name for delta in deltas} == {name or "read_file"}
     return "".join(delta.args for delta in deltas), builder.finish("end_turn", Usage(), "").message.calls[0]

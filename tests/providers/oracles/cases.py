@@ -9,11 +9,11 @@ from bridle.core.messages import Message, Text, Usage, user_message
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.ports import Provider
 from bridle.providers import Call, Reply
-from bridle.providers.script import Tokens
+from bridle.providers.script import ScriptUsage
 from tests.providers.conversation import ask
 from tests.providers.oracles.conversations import EVERYTHING, results, stored
 
-COUNTED = Tokens(input=100, output=50, cache_read=30, cache_write=7, reasoning=11)
+COUNTED = ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11)
 
 REPLIES = {
     "everything": Reply(
@@ -25,7 +25,7 @@ REPLIES = {
     ),
     "text": Reply("one two three", usage=COUNTED),
     "a call": Reply(calls=(Call("f", {"x": 1}),)),
-    "reasoning and a call": Reply(reasoning="hm", calls=(Call("f", {"x": 1}),), usage=Tokens(output=1)),
+    "reasoning and a call": Reply(reasoning="hm", calls=(Call("f", {"x": 1}),), usage=ScriptUsage(output=1)),
     "the token limit": Reply("cut", stop_reason="max_tokens"),
     "a filter": Reply("cut", stop_reason="content_filter"),
 }

@@ -12,7 +12,7 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import ModelReplied
 from bridle.core.tool import ToolSpec
 from bridle.providers.sse import SseParser
-from bridle.providers.wire import Reader
+from bridle.providers.wire_format import Reader
 from tests.providers.raw_server import RawServer
 
 PICTURE = Media("image/png", "aGk=")

@@ -16,9 +16,9 @@ from bridle.core.messages import StopReason, Usage
 from bridle.core.model import ModelRequest
 from bridle.providers import Reply, Script
 from bridle.providers.anthropic import AnthropicProvider, wire_body
-from bridle.providers.held import ANTHROPIC, held
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import encode_event
+from bridle.providers.supported_schema import ANTHROPIC, reduce_schema
 from tests.providers.conversation import ask, request
 from tests.providers.oracles.cases import REPLIES, Reading, our_reading, second_request
 from tests.providers.oracles.conversations import EVERYTHING, conversations, stored
@@ -26,7 +26,7 @@ from tests.providers.oracles.schemas import Invoice
 from tests.providers.oracles.shapes import misfits
 from tests.providers.raw_server import HEAD, answering
 from tests.providers.scripted_server.reading import answer_events
-from tests.providers.test_held import SCHEMAS
+from tests.providers.test_supported_schema import SCHEMAS
 
 STOP_REASONS: dict[str | None, StopReason] = {
     "end_turn": "end_turn",
@@ -120,12 +120,14 @@ def test_a_request_for_a_value_fits_the_sdks_type():
 def test_a_schema_is_told_as_the_sdk_tells_it():
     schema = Invoice.model_json_schema()
 
-    assert held(schema, ANTHROPIC).schema == transform_schema(schema)
+    assert reduce_schema(schema, ANTHROPIC).schema == transform_schema(schema)
 
 
 @given(SCHEMAS)
 def test_the_sdk_has_nothing_to_change_in_what_is_told(schema: dict[str, Any]):
-    told = held({**schema, "$defs": {"d": {"type": "array", "items": {"type": "null"}}}}, ANTHROPIC).schema
+    told = reduce_schema(
+        {**schema, "$defs": {"d": {"type": "array", "items": {"type": "null"}}}}, ANTHROPIC
+    ).schema
 
     assert told is None or transform_schema(told) == told
 

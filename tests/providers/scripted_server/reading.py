@@ -6,7 +6,7 @@ import aiohttp
 import msgspec
 
 from bridle.providers import Call, Reply, Script
-from bridle.providers.script import Tokens
+from bridle.providers.script import ScriptUsage
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import SseParser
 
@@ -14,7 +14,7 @@ FULL = Reply(
     text="Hello there.",
     reasoning="Hm, hm.",
     calls=(Call("f", {"path": "a long enough path"}), Call("g", {"b": 2}, "own")),
-    usage=Tokens(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
+    usage=ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
 )
 
 

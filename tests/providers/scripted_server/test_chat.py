@@ -4,14 +4,14 @@ import aiohttp
 from inline_snapshot import snapshot
 
 from bridle.providers import Call, Reply, Script
-from bridle.providers.script import Tokens
+from bridle.providers.script import ScriptUsage
 from bridle.providers.scripted_server import ScriptedServer
 
 REPLY = Reply(
     "Hello.",
     "Hm.",
     (Call("f", {"a": 1}), Call("g", '{"bro')),
-    usage=Tokens(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
+    usage=ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
 )
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bridle.providers import Call, ErrorFault, Expect, HttpFault, Reply, Script, TruncateFault
-from bridle.providers.failure import read_error, refused
+from bridle.providers.errors import parse_error, response_error
 from bridle.providers.script import Reason
 from tests.providers.scripted_server.reading import FULL, answer_events, answer_json, post
 
@@ -103,7 +103,7 @@ async def test_errors_are_told_in_the_vendors_words(reason: Reason):
     status, answer = await post(Script((Reply(fault=HttpFault(reason=reason)),)), STREAM, BODY)
 
     assert msgspec.json.decode(answer)["error"]["code"] == status
-    assert refused("x", status, {}, answer).kind == reason
+    assert response_error("x", status, {}, answer).kind == reason
 
 
 async def test_an_error_in_mid_stream_is_an_event():
@@ -111,7 +111,7 @@ async def test_an_error_in_mid_stream_is_an_event():
 
     event = (await answer_events(script, STREAM, BODY))[-1][1]
 
-    error = read_error(event)
+    error = parse_error(event)
     assert error is not None
     assert (error.types, error.status, error.message) == (("UNAVAILABLE",), 503, "busy")
 

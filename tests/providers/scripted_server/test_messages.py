@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bridle.providers import Call, ErrorFault, Expect, HttpFault, Reply, Script, TruncateFault
-from bridle.providers.failure import read_error, refused
+from bridle.providers.errors import parse_error, response_error
 from bridle.providers.script import Reason
 from tests.providers.scripted_server.reading import FULL, answer_events, answer_json, post
 
@@ -117,7 +117,7 @@ async def test_errors_are_told_in_the_vendors_words(reason: Reason):
     status, answer = await post(Script((Reply(fault=HttpFault(reason=reason)),)), PATH, body())
 
     assert msgspec.json.decode(answer)["type"] == "error"
-    assert refused("x", status, {}, answer).kind == reason
+    assert response_error("x", status, {}, answer).kind == reason
 
 
 async def test_an_error_in_mid_stream_is_an_event():
@@ -125,7 +125,7 @@ async def test_an_error_in_mid_stream_is_an_event():
 
     name, event = (await answer_events(script, PATH, body(stream=True)))[-1]
 
-    error = read_error(event)
+    error = parse_error(event)
     assert name == "error"
     assert error is not None
     assert (error.types, error.message) == (("overloaded_error",), "busy")

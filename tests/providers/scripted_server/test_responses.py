@@ -6,7 +6,7 @@ import pytest
 
 from bridle.core.messages import StopReason
 from bridle.providers import Call, ErrorFault, Expect, HttpFault, Reply, Script, TruncateFault
-from bridle.providers.failure import refused
+from bridle.providers.errors import response_error
 from tests.providers.scripted_server.reading import FULL, answer_events, answer_json, post
 
 PATH = "/v1/responses"
@@ -120,7 +120,7 @@ async def test_an_error_answer():
 
     status, answer = await post(Script((Reply(fault=fault),)), PATH, body())
 
-    assert refused("x", status, {}, answer).kind == "rate_limited"
+    assert response_error("x", status, {}, answer).kind == "rate_limited"
 
 
 async def test_an_error_in_mid_stream_is_an_event():

@@ -5,8 +5,8 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.core.protocol import SessionCreated
 from bridle.stores.foreign.claude import BRANCH, SIDE, read, sources
-from bridle.stores.foreign.reading import NO_JSON, ForeignSession, Source
-from bridle.stores.kontekst_import import Conversation
+from bridle.stores.foreign.json_files import NO_JSON, ForeignSession, Source
+from bridle.stores.kontekst_reader import Conversation
 from tests.stores.foreign.samples import CLAUDE_ID, claude_folder, gave, lines, replied, said, text, use
 
 MESSAGES = (

@@ -4,8 +4,8 @@ from bridle.core.context import Counted
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.stores.foreign.codex import OWN_WORDS, read, sources
-from bridle.stores.foreign.reading import ForeignSession, Source
-from bridle.stores.kontekst_import import Conversation
+from bridle.stores.foreign.json_files import ForeignSession, Source
+from bridle.stores.kontekst_reader import Conversation
 from tests.stores.foreign.samples import CODEX_ID, codex_folder, item, lines
 
 MESSAGES = (

@@ -9,8 +9,8 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.stores.foreign import crush
 from bridle.stores.foreign.crush import DATABASE, read, sources
-from bridle.stores.foreign.reading import NO_JSON, ForeignSession
-from bridle.stores.kontekst_import import Conversation
+from bridle.stores.foreign.json_files import NO_JSON, ForeignSession
+from bridle.stores.kontekst_reader import Conversation
 from tests.stores.foreign.samples import CRUSH_ID, crush_project
 
 MESSAGES = (

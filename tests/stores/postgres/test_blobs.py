@@ -10,9 +10,9 @@ import pytest
 
 from bridle.core.errors import StoreCorrupt, StoreError
 from bridle.stores.postgres.blobs import PostgresBlobs
-from bridle.stores.postgres.blocking import BlockingPostgres
-from bridle.stores.unused import LastingBlobs
-from bridle.system import tenant
+from bridle.stores.postgres.blocking_pool import BlockingPostgres
+from bridle.stores.unused_blobs import PrunableBlobs
+from bridle.system import current_tenant
 from tests.postgres import fresh_database
 
 TEXT = b"the same line again and again\n" * 1000
@@ -36,13 +36,13 @@ def execute(url: str, statement: str, *params: object) -> None:
 
 
 def test_a_tenant_finds_only_its_own(blobs: PostgresBlobs):
-    token = tenant.current.set("acme")
+    token = current_tenant.current.set("acme")
     digest = blobs.put(TEXT)
-    tenant.current.set("zeta")
+    current_tenant.current.set("zeta")
     with pytest.raises(StoreError, match="is not kept any more"):
         blobs.get(digest)
     blobs.put(TEXT)
-    tenant.current.reset(token)
+    current_tenant.current.reset(token)
 
     with pytest.raises(StoreError, match="is not kept any more"):
         blobs.get(digest)
@@ -76,7 +76,7 @@ def test_prune_removes_what_is_old_and_unused(blobs: PostgresBlobs, url: str):
 
     assert blobs.prune(used, older_than_s=3600) == 1196
     assert blobs.digests() == {*used, *young}
-    assert isinstance(blobs, LastingBlobs)
+    assert isinstance(blobs, PrunableBlobs)
 
 
 def test_threads_share_connections(blobs: PostgresBlobs):

@@ -10,9 +10,9 @@ from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.listener import Listener
+from bridle.stores.postgres.notifications import CLAIMS, RECORDS, Notifier
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
-from bridle.stores.postgres.telling import CLAIMS, RECORDS, Teller
 from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 from tests.stores.postgres.proxy import Proxy
@@ -102,7 +102,7 @@ async def test_what_changes_often_is_told_seldom():
     async def send(channel: str, payloads: list[str]) -> None:
         sent.append((channel, payloads))
 
-    teller = Teller(send)
+    teller = Notifier(send)
     for seq in range(1000):
         teller.tell(RECORDS, "a", str(seq))
         teller.tell(RECORDS, "b", str(seq))
@@ -121,7 +121,7 @@ async def test_news_that_cannot_be_sent_are_lost_and_do_not_pile_up():
         if len(sent) == 1:
             raise StoreError("away")
 
-    teller = Teller(send)
+    teller = Notifier(send)
     for n in range(20_000):
         teller.tell(RECORDS, f"s{n}", "1")
     await teller.aclose()

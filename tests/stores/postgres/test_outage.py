@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Record
-from bridle.stores.check import fsck
+from bridle.stores.integrity import fsck
 from bridle.stores.postgres.migrations import migrate
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
@@ -59,6 +59,6 @@ async def test_appends_go_on_after_every_kind_of_outage():
 
         assert {session: await store.read(session) for session in written} == written
         assert await fsck(store) == []
-        assert postgres.away_s == 0.0
+        assert postgres.unreachable_s == 0.0
         await postgres.aclose()
     assert not server.folder.exists()

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from bridle.core.errors import ConfigError, StoreError
-from bridle.stores.postgres.faults import is_passing
+from bridle.stores.postgres.errors import is_temporary
 from bridle.stores.postgres.migrations import migrate
 from bridle.stores.postgres.pool import Postgres
-from bridle.stores.postgres.rows import Connection, rows_of
+from bridle.stores.postgres.rows import Connection, fetch_rows
 from tests.patience import PATIENCE_S
 from tests.postgres import GUARDED, fresh_database, shared_server
 from tests.stores.postgres.proxy import Proxy
@@ -102,7 +102,7 @@ async def test_patience_ends_with_a_clear_error(tmp_path: Path):
 
     with pytest.raises(StoreError, match=r"has been away for 1 s: nobody listens there"):
         await postgres.rows("SELECT 1")
-    assert postgres.away_s > 1
+    assert postgres.unreachable_s > 1
 
 
 async def test_connections_that_died_are_replaced_unnoticed(tmp_path: Path):
@@ -113,7 +113,7 @@ async def test_connections_that_died_are_replaced_unnoticed(tmp_path: Path):
             await asyncio.gather(*(postgres.rows("SELECT pg_sleep(0.01)") for _ in range(3)))
             proxy.drop()
 
-        assert (await postgres.rows("SELECT 42"), postgres.away_s) == ([(42,)], 0.0)
+        assert (await postgres.rows("SELECT 42"), postgres.unreachable_s) == ([(42,)], 0.0)
         await postgres.aclose()
 
 
@@ -123,14 +123,14 @@ async def test_of_many_connections_that_died_only_one_is_tried(tmp_path: Path):
     async def work(connection: Connection) -> object:
         nonlocal attempts
         attempts += 1
-        return await rows_of(connection, "SELECT 42")
+        return await fetch_rows(connection, "SELECT 42")
 
     async with Proxy(tmp_path) as proxy:
         postgres = Postgres(proxy.url(fresh_database()), size=6, patience_s=15)
         await asyncio.gather(*(postgres.rows("SELECT pg_sleep(0.01)") for _ in range(6)))
         proxy.drop()
 
-        assert (await postgres.retrying(work), attempts) == ([(42,)], 2)
+        assert (await postgres.retry(work), attempts) == ([(42,)], 2)
         await postgres.aclose()
 
 
@@ -141,7 +141,7 @@ async def test_nobody_gets_a_connection_in_the_middle_of_a_transaction():
     async def careless(connection: Connection) -> None:
         await connection.execute("BEGIN")
 
-    await postgres.retrying(careless)
+    await postgres.retry(careless)
     await postgres.rows("INSERT INTO bridle.workers (id) VALUES ('w')")
 
     assert await other.rows("SELECT id FROM bridle.workers") == [("w",)]
@@ -163,7 +163,7 @@ async def test_what_passes_is_tried_again(code: str):
             )
         return attempts
 
-    assert await postgres.retrying(work) == 3
+    assert await postgres.retry(work) == 3
     await postgres.aclose()
 
 
@@ -177,7 +177,7 @@ async def test_what_does_not_pass_is_not_tried_again():
         await connection.execute("SELECT nonsense")
 
     with pytest.raises(StoreError, match='column "nonsense" does not exist'):
-        await postgres.retrying(work)
+        await postgres.retry(work)
     assert (attempts, await postgres.rows("SELECT 1")) == (1, [(1,)])
     await postgres.aclose()
 
@@ -189,9 +189,9 @@ async def test_work_that_takes_too_long_is_given_up_and_done_again():
     async def work(connection: Connection) -> object:
         nonlocal attempts
         attempts += 1
-        return await rows_of(connection, "SELECT pg_sleep(%s)::text", (60 if attempts == 1 else 0,))
+        return await fetch_rows(connection, "SELECT pg_sleep(%s)::text", (60 if attempts == 1 else 0,))
 
-    assert await postgres.retrying(work, within_s=0.5) == [("",)]
+    assert await postgres.retry(work, within_s=0.5) == [("",)]
     await postgres.aclose()
 
 
@@ -241,7 +241,7 @@ def test_only_what_passes_is_waited_for():
         ValueError("bug"),
     ]
 
-    assert [is_passing(error) for error in passing + lasting] == [True] * 3 + [False] * 4
+    assert [is_temporary(error) for error in passing + lasting] == [True] * 3 + [False] * 4
 
 
 async def test_a_database_that_comes_up_later_is_awaited(tmp_path: Path):
@@ -250,7 +250,7 @@ async def test_a_database_that_comes_up_later_is_awaited(tmp_path: Path):
     postgres = Postgres(proxy.url(url))
     opening = asyncio.create_task(postgres.open(patience_s=15))
     async with asyncio.timeout(PATIENCE_S):
-        while not postgres.away_s:  # noqa: ASYNC110 (nothing says that an attempt has failed)
+        while not postgres.unreachable_s:  # noqa: ASYNC110 (nothing says that an attempt has failed)
             await asyncio.sleep(0.001)
 
     async with proxy:

@@ -10,12 +10,12 @@ import pytest
 from bridle.core.errors import SessionConflict, SessionNotFound, SessionTaken, StoreFull
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunStarted, SessionArchived
-from bridle.stores.check import fsck, verify
-from bridle.stores.lines import Flaw
+from bridle.stores.integrity import fsck, verify
 from bridle.stores.postgres.claims import PostgresClaims
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.retention import prune_archived
 from bridle.stores.postgres.store import PostgresStore
+from bridle.stores.record_lines import Flaw
 from tests.patience import PATIENCE_S
 from tests.postgres import fresh_database
 from tests.stores.postgres.proxy import Proxy

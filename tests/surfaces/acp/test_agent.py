@@ -25,7 +25,7 @@ from bridle.core.protocol import (
     RunStarted,
 )
 from bridle.core.queries import ListSessions, Records
-from bridle.tools.meta import meta_tools
+from bridle.tools.basic_tools import basic_tools
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 from tests.surfaces.acp.editor import FORMS, Editor, editing
@@ -307,7 +307,7 @@ async def test_commands_of_our_own_reach_the_session(tmp_path: Path, env: Env):
 async def test_a_question_is_a_form_where_there_are_forms(tmp_path: Path, env: Env):
     asked = {"question": "Which colour?", "choices": ["red", "blue"]}
     play = Play(says("", ToolCall(CallId("q"), "ask_user", asked)), says("Fine."))
-    stage = Stage(play, tools=[tool for tool in meta_tools(FixedClock()) if tool.spec.name == "ask_user"])
+    stage = Stage(play, tools=[tool for tool in basic_tools(FixedClock()) if tool.spec.name == "ask_user"])
     async with sitting(stage, tmp_path, env, FORMS) as desk:
         desk.editor.form_answer = {"action": "accept", "content": {"choice": "blue", "answer": "or green"}}
 
@@ -328,7 +328,7 @@ async def test_a_question_is_a_form_where_there_are_forms(tmp_path: Path, env: E
 async def test_a_question_is_a_choice_elsewhere(tmp_path: Path, env: Env, chosen: str, answer: str):
     asked = {"question": "Which colour?", "choices": ["red", "blue"]}
     play = Play(says("", ToolCall(CallId("q"), "ask_user", asked)), says("Fine."))
-    stage = Stage(play, tools=[tool for tool in meta_tools(FixedClock()) if tool.spec.name == "ask_user"])
+    stage = Stage(play, tools=[tool for tool in basic_tools(FixedClock()) if tool.spec.name == "ask_user"])
     async with sitting(stage, tmp_path, env) as desk:
         desk.editor.choose = lambda call, options: chosen
 

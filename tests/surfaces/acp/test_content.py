@@ -13,7 +13,7 @@ from acp import (
 
 from bridle.core.errors import UsageError
 from bridle.core.messages import Media, Message, Reasoning, Text
-from bridle.surfaces.acp.content import MAX_BLOCKS, MAX_IMAGE_BYTES, blocks_of, message_of, shown_place
+from bridle.surfaces.acp.content import MAX_BLOCKS, MAX_IMAGE_BYTES, blocks_of, display_path, message_of
 
 
 def test_a_prompt_keeps_its_order():
@@ -58,7 +58,7 @@ def test_an_embedded_text_cannot_end_its_own_fence():
     ],
 )
 def test_a_file_is_named_as_the_tools_name_it(uri: str, shown: str):
-    assert shown_place(uri, "/home/me") == shown
+    assert display_path(uri, "/home/me") == shown
 
 
 @pytest.mark.parametrize(

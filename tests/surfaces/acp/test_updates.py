@@ -45,8 +45,8 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange, FileState
-from bridle.surfaces.acp.asking import plain
-from bridle.surfaces.acp.updates import MAX_PRINTED_CHARS, Translation
+from bridle.surfaces.acp.permission_requests import to_json_values
+from bridle.surfaces.acp.updates import MAX_PRINTED_CHARS, UpdateTranslator
 
 RUN = RunId("run")
 C1, C2 = CallId("c1"), CallId("c2")
@@ -54,11 +54,11 @@ C1, C2 = CallId("c1"), CallId("c2")
 
 def told(*items: Event | Delta, cwd: str = "/p", diff: str = "", **facts: Any) -> list[dict[str, Any]]:
     """Return all updates for some items, as the wire has them."""
-    translation = Translation(cwd)
+    translation = UpdateTranslator(cwd)
     updates = []
     for seq, item in enumerate(items, 1):
         found = item if isinstance(item, Delta) else Record(seq, 1_000, item, "")
-        updates += [plain(one) for one in translation.take(found, diff=diff, **facts)]
+        updates += [to_json_values(one) for one in translation.take(found, diff=diff, **facts)]
     return updates
 
 

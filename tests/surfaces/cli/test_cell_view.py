@@ -136,7 +136,7 @@ def test_the_end_says_where_it_is_recorded():
     err = io.StringIO()
     view = CellView(Console(Screen(io.StringIO(), {}), Screen(err, {}), {}), chatty=True)
 
-    view.sum_up(result(tool_calls=3))
+    view.print_summary(result(tool_calls=3))
 
     assert err.getvalue() == "session 019a8536-2b7c · 2 tool calls\n"
 

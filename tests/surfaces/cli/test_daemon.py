@@ -16,7 +16,7 @@ import pytest
 
 import bridle as package
 from bridle.surfaces.cli.daemon import LOG_BYTES, LOG_FILES, _log_to, _quoted
-from bridle.surfaces.daemon.place import Place
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from tests.mcp.players import CAST
 from tests.surfaces.command import PATIENCE_S, Bridle, Done, interrupt, steady
 from tests.surfaces.daemon.process import DaemonProcess
@@ -97,9 +97,9 @@ async def test_ps_lists_what_runs_and_what_waits(daemon: DaemonProcess, bridle: 
 async def test_restart_is_a_new_daemon(bridle: Bridle):
     bridle("daemon", "start")
     try:
-        before = Place(bridle.home).pid()
+        before = DaemonFiles(bridle.home).pid()
         done = bridle("daemon", "restart")
-        after = Place(bridle.home).pid()
+        after = DaemonFiles(bridle.home).pid()
     finally:
         bridle("daemon", "stop")
 
@@ -115,7 +115,7 @@ async def test_restart_is_a_new_daemon(bridle: Bridle):
 
 
 def write_log(bridle: Bridle, *lines: str, mode: str = "w") -> Path:
-    log = Place(bridle.home).log
+    log = DaemonFiles(bridle.home).log
     log.parent.mkdir(exist_ok=True)
     with open(log, mode) as file:
         file.write("".join(f"{line}\n" for line in lines))
@@ -151,7 +151,7 @@ def test_the_log_of_the_background_is_rotated(home: Path):
     before, level = list(root.handlers), root.level
     root.handlers.clear()
     try:
-        _log_to(Place(home), background=True)
+        _log_to(DaemonFiles(home), background=True)
         [handler] = root.handlers
     finally:
         root.handlers[:] = before

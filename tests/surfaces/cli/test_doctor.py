@@ -11,17 +11,17 @@ import pytest
 from bridle.core.ports import SandboxStatus
 from bridle.providers import Reply, Script
 from bridle.providers.embedded import DEFAULT_WEIGHTS
-from bridle.providers.known import known_models
+from bridle.providers.model_data import known_models
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.surfaces.cli import parser
-from bridle.surfaces.cli.findings import (
+from bridle.surfaces.cli.doctor_checks import (
     Finding,
-    bash_finding,
-    ripgrep_finding,
-    sandbox_finding,
-    undo_finding,
+    check_bash,
+    check_ripgrep,
+    check_sandbox,
+    check_undo,
 )
-from bridle.tools.search import packaged_ripgrep
+from bridle.tools.ripgrep import packaged_ripgrep
 from tests.surfaces.command import Bridle
 
 SERVERS = """
@@ -259,22 +259,22 @@ INSTALL = f"{ROOT}apt-get install bubblewrap"
     ],
 )
 def test_each_state_of_the_sandbox(status: SandboxStatus, is_off: bool, found: Finding):
-    assert sandbox_finding(status, {}, is_off=is_off) == found
+    assert check_sandbox(status, {}, is_off=is_off) == found
 
 
 def test_undo_is_there_or_says_what_is_missing():
     known, unknown = SandboxStatus("none", "", PARTS), SandboxStatus("none", "", (("undo", False, ""),))
 
-    assert undo_finding(known, is_kept=True) == Finding(
+    assert check_undo(known, is_kept=True) == Finding(
         "undo", "ok", "for every tool and every command (the watch)"
     )
-    assert undo_finding(known, is_kept=False) == Finding(
+    assert check_undo(known, is_kept=False) == Finding(
         "undo",
         "warn",
         "as long as a session runs: store.backend is ephemeral",
         fix="bridle config set store.backend sqlite",
     )
-    assert undo_finding(unknown, is_kept=True) == Finding(
+    assert check_undo(unknown, is_kept=True) == Finding(
         "undo",
         "warn",
         "for the tools that edit files only: what a command changes is not noticed here",
@@ -313,7 +313,7 @@ def test_a_ripgrep_of_the_system_comes_first(bridle: Bridle, tmp_path: Path):
 
 
 def test_without_any_ripgrep_nothing_can_be_searched(tmp_path: Path):
-    assert ripgrep_finding({}, str(tmp_path), "no-such-package") == Finding(
+    assert check_ripgrep({}, str(tmp_path), "no-such-package") == Finding(
         "ripgrep",
         "fail",
         "ripgrep is not installed, nothing can be searched",
@@ -323,8 +323,8 @@ def test_without_any_ripgrep_nothing_can_be_searched(tmp_path: Path):
 
 def test_a_machine_without_bash(bridle: Bridle):
     assert findings(bridle)["bash"][0] == "ok"
-    assert bash_finding("/bin/bash", {}) == Finding("bash", "ok", "/bin/bash")
-    assert bash_finding(None, {}) == Finding(
+    assert check_bash("/bin/bash", {}) == Finding("bash", "ok", "/bin/bash")
+    assert check_bash(None, {}) == Finding(
         "bash", "warn", "not installed: agents cannot run commands", fix=f"{ROOT}apt-get install bash"
     )
 

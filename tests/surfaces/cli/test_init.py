@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.config.starter import starter_text
+from bridle.config.starter_config import starter_text
 from bridle.surfaces.cli import parser
 from bridle.surfaces.cli.init import IMPORTS, PROGRAMS
 from tests.surfaces.command import Bridle, Done, Terminal

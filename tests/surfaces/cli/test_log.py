@@ -1,11 +1,11 @@
 import io
 import logging
 
-from bridle.surfaces.cli.log import LogFormatter, clean_last_resort, stderr_handler
+from bridle.surfaces.cli.log import LogFormatter, escape_last_resort, stderr_handler
 
 
 def test_what_is_logged_before_logging_is_set_up_is_clean():
-    clean_last_resort()
+    escape_last_resort()
 
     assert logging.lastResort is not None
     assert isinstance(logging.lastResort.formatter, LogFormatter)

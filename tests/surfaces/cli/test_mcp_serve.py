@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.cli.mcp_serve import place_of
+from bridle.surfaces.cli.mcp_serve import parse_listen_address
 from tests.node_servers import PACKAGES, node
 from tests.surfaces.command import PATIENCE_S, PROGRAM, Bridle
 from tests.surfaces.mcp_server.connecting import json_of, text_of
@@ -176,9 +176,9 @@ async def test_over_http_with_the_token_of_the_home(bridle: Bridle, tmp_path: Pa
 )
 def test_an_address_must_be_one_of_this_machine(address: str, said: str):
     with pytest.raises(BridleError, match=said):
-        place_of(address)
+        parse_listen_address(address)
 
 
 def test_an_address_needs_no_host():
-    assert place_of("8931") == place_of("localhost:8931") == ("127.0.0.1", 8931)
-    assert place_of("[::1]:8931") == ("::1", 8931)
+    assert parse_listen_address("8931") == parse_listen_address("localhost:8931") == ("127.0.0.1", 8931)
+    assert parse_listen_address("[::1]:8931") == ("::1", 8931)

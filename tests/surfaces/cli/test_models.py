@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bridle.providers.embedded import DEFAULT_WEIGHTS
-from bridle.providers.known import known_models
+from bridle.providers.model_data import known_models
 from tests.providers.llama.conftest import weights
 from tests.surfaces.command import Bridle, Done, steady
 

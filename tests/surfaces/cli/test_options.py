@@ -3,7 +3,7 @@ import pytest
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.protocol import RunOptions
-from bridle.surfaces.cli.options import options_in, run_options
+from bridle.surfaces.cli.options import resolve_options, run_options
 from bridle.surfaces.cli.parser import parse
 
 
@@ -61,14 +61,14 @@ def test_a_wrong_value_names_its_flag(flag: str, value: str, message: str):
 def test_rules_are_seen_from_the_working_directory():
     options = RunOptions(allow=("edit_file(./src/)",), ask=("bash(rm:*)",), deny=("read_file(~/**)",))
 
-    assert options_in(options, "/home/ann/work", {"HOME": "/home/ann"}) == RunOptions(
+    assert resolve_options(options, "/home/ann/work", {"HOME": "/home/ann"}) == RunOptions(
         allow=("edit_file(src/**)",), ask=("bash(rm:*)",), deny=("read_file(/home/ann/**)", "read_file(**)")
     )
 
 
 def test_a_rule_below_home_needs_a_home():
     with pytest.raises(ConfigError, match="there is no home folder"):
-        options_in(RunOptions(deny=("read_file(~/x)",)), "/w", {})
+        resolve_options(RunOptions(deny=("read_file(~/x)",)), "/w", {})
 
 
 SCHEMA = '{"type": "object"}'

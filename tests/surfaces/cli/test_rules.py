@@ -10,7 +10,7 @@ from bridle.core.messages import ToolCall
 from bridle.core.permission import Rule
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.surfaces.cli.rules import Judgement, SubjectVerdict, judge_call, judgement_lines
+from bridle.surfaces.cli.rules import CallVerdict, SubjectVerdict, check_call, format_verdict
 from bridle.surfaces.terminal import Screen
 from tests.surfaces.command import Bridle, Done
 
@@ -171,9 +171,9 @@ def call(**args: Any) -> ToolCall:
 def test_each_simple_command_has_a_verdict_of_its_own():
     rules = (Rule("deny", "bash", "rm:*"), Rule("allow", "write_file", "*"))
 
-    judgement = judge_call(Shell(), call(), rules, "ask", "/w")
+    judgement = check_call(Shell(), call(), rules, "ask", "/w")
 
-    assert judgement == Judgement(
+    assert judgement == CallVerdict(
         "deny",
         "bash(rm:*)",
         "rule deny bash(rm:*)",
@@ -187,7 +187,7 @@ def test_each_simple_command_has_a_verdict_of_its_own():
             ),
         ],
     )
-    assert judgement_lines(Screen(io.StringIO(), {}), call(), judgement) == [
+    assert format_verdict(Screen(io.StringIO(), {}), call(), judgement) == [
         "deny  bash git status && rm -rf x\\x1b[2J > out.txt",
         "      because of rule deny bash(rm:*)",
         "",
@@ -198,32 +198,32 @@ def test_each_simple_command_has_a_verdict_of_its_own():
 
 
 def test_all_rules_that_always_would_add_are_shown():
-    judgement = judge_call(Shell(), call(), (), "ask", "/w")
+    judgement = check_call(Shell(), call(), (), "ask", "/w")
 
     assert judgement.suggestions == ("bash(rm:*)", "write_file(*)")
-    assert judgement_lines(Screen(io.StringIO(), {}), call(), judgement)[-1] == (
+    assert format_verdict(Screen(io.StringIO(), {}), call(), judgement)[-1] == (
         '"always" would allow bash(rm:*), write_file(*)'
     )
 
 
 def test_doubt_is_the_reason_where_there_is_some():
-    judgement = judge_call(Shell(), call(doubt="it cannot be parsed"), (Rule("allow", "*"),), "ask", "/w")
+    judgement = check_call(Shell(), call(doubt="it cannot be parsed"), (Rule("allow", "*"),), "ask", "/w")
 
     assert (judgement.decision, judgement.rule, judgement.why) == ("ask", None, "it cannot be parsed")
     assert [row.decision for row in judgement.subjects] == ["allow"] * 3
 
 
 def test_a_call_that_fails_before_it_starts_is_denied_with_its_message():
-    assert judge_call(Shell(), call(command="fail"), (), "yolo", "/w") == Judgement(
+    assert check_call(Shell(), call(command="fail"), (), "yolo", "/w") == CallVerdict(
         "deny", None, "no such shell (hint: try another)"
     )
 
 
 def test_colours_mean_the_decision():
     screen = Screen(io.StringIO(), {"FORCE_COLOR": "1"})
-    judgement = judge_call(Shell(), call(), (Rule("deny", "write_file"),), "ask", "/w")
+    judgement = check_call(Shell(), call(), (Rule("deny", "write_file"),), "ask", "/w")
 
-    lines = judgement_lines(screen, call(), judgement)
+    lines = format_verdict(screen, call(), judgement)
 
     marks = [line.split("m")[0].strip() for line in (lines[0], *lines[3:6])]
     assert marks == ["\x1b[31", "\x1b[32", "\x1b[33", "\x1b[31"]

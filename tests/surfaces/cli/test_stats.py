@@ -5,7 +5,6 @@ import apsw
 import pytest
 from msgspec import to_builtins
 
-from bridle.core.blame import CompactionUse, HookUse, ToolUse, Use
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage
 from bridle.core.ports import Clock
@@ -24,6 +23,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
+from bridle.core.usage import CompactionStats, HookStats, ToolStats, UsageCounts
 from bridle.stores.sqlite import SqliteStore
 from bridle.surfaces.cli.stats import Stats
 from tests.surfaces.command import Bridle, Done
@@ -124,7 +124,7 @@ async def test_everybody_is_blamed_in_a_table(bridle: Bridle):
 async def test_programs_get_the_numbers(bridle: Bridle):
     await record_two(bridle)
     today = time.strftime("%Y-%m-%d", time.localtime(NOW_MS / 1000))
-    mine = Use(turns=2, tool_calls=1, tokens=1505, cost=1.0)
+    mine = UsageCounts(turns=2, tool_calls=1, tokens=1505, cost=1.0)
 
     found = read(bridle, "new")
 
@@ -133,14 +133,14 @@ async def test_programs_get_the_numbers(bridle: Bridle):
             sessions=1,
             runs={"completed": 1},
             total=mine,
-            models={"m/x": Use(turns=2, tokens=1500, cost=0.75)},
+            models={"m/x": UsageCounts(turns=2, tokens=1500, cost=0.75)},
             agents={"default": mine},
             tools={
-                "bash": ToolUse(calls=1, failed=1, duration_ms=61_000, tokens=7),
-                "edit_file": ToolUse(calls=1, denied=1, tokens=9),
+                "bash": ToolStats(calls=1, failed=1, duration_ms=61_000, tokens=7),
+                "edit_file": ToolStats(calls=1, denied=1, tokens=9),
             },
-            hooks={"guard": HookUse(asked=1, duration_ms=12)},
-            compaction=CompactionUse(failed=1, tokens=5, cost=0.25),
+            hooks={"guard": HookStats(asked=1, duration_ms=12)},
+            compaction=CompactionStats(failed=1, tokens=5, cost=0.25),
             days={today: mine},
         )
     )
@@ -183,12 +183,15 @@ async def test_a_session_is_shown_with_all_below_it_and_nothing_twice(bridle: Br
 
     found = read(bridle, "top")
 
-    assert (found["sessions"], found["total"]) == (3, to_builtins(Use(turns=3, tokens=1120, cost=1.0)))
+    assert (found["sessions"], found["total"]) == (
+        3,
+        to_builtins(UsageCounts(turns=3, tokens=1120, cost=1.0)),
+    )
     assert found["agents"] == to_builtins(
         {
-            "digger": Use(turns=1, tokens=1000, cost=0.5),
-            "default": Use(turns=1, tokens=100, cost=0.25),
-            "scout": Use(turns=1, tokens=20, cost=0.25),
+            "digger": UsageCounts(turns=1, tokens=1000, cost=0.5),
+            "default": UsageCounts(turns=1, tokens=100, cost=0.25),
+            "scout": UsageCounts(turns=1, tokens=20, cost=0.25),
         }
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bridle.surfaces.cli.web import has_screen, is_far
+from bridle.surfaces.cli.web import can_show_browser, is_remote
 from tests.surfaces.command import Bridle
 
 LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/login\?code=[\w-]{43}\n")
@@ -67,4 +67,4 @@ def test_the_page_is_opened_and_stays_where_it_is_until_the_daemon_is_stopped(br
     ],
 )
 def test_a_browser_is_opened_where_it_is_seen(environ: dict[str, str], screen: bool, far: bool):
-    assert (has_screen(environ), is_far(environ)) == (screen, far)
+    assert (can_show_browser(environ), is_remote(environ)) == (screen, far)

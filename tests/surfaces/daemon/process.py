@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.starting import reach
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.launcher import connect_if_running
 from bridle.surfaces.remote.client import RemoteService
 from tests.patience import PATIENCE_S
 from tests.surfaces.warm import WarmProcess, starts_as_usual, warm
@@ -20,7 +20,7 @@ class DaemonProcess:
     """Starts the daemon of a home in the foreground of a child process."""
 
     def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
-        self.place = Place(home)
+        self.place = DaemonFiles(home)
         self._environ = {"LANG": "C.UTF-8", **environ, "BRIDLE_HOME": str(home)}
         self._environ.pop("PYTHONDONTWRITEBYTECODE", None)
         self._child: subprocess.Popen[bytes] | WarmProcess | None = None
@@ -60,7 +60,7 @@ class DaemonProcess:
 
     async def client(self) -> RemoteService:
         """Connect to it."""
-        daemon = await reach(self.place)
+        daemon = await connect_if_running(self.place)
         assert daemon is not None, self.place.log.read_text()
         return daemon
 

@@ -17,10 +17,10 @@ from bridle.core.errors import ConfigError
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt
 from bridle.core.queries import Records
-from bridle.surfaces.daemon.binding import listening_at
-from bridle.surfaces.daemon.http_side import HttpSide
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.rpc_side import RpcSide
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.http_service import HttpService
+from bridle.surfaces.daemon.listen_address import parse_listen_address
+from bridle.surfaces.daemon.rpc_service import RpcService
 from tests.surfaces.daemon.process import DaemonProcess
 
 DEADLINE_S = 10.0
@@ -108,11 +108,11 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
     (home / "config.toml").write_text(f'[http]\nbind = "127.0.0.1:{taken}"\n')
     settings = load_settings(env, home)
     service = open_service(settings, env)
-    desk = RpcSide(service, env, Place(home), str(home)).desk()
+    desk = RpcService(service, env, DaemonFiles(home), str(home)).desk()
 
     with pytest.raises(ConfigError) as refused:
-        await HttpSide(service, desk, settings.http, "token", live=service.live).listen(
-            listening_at(settings.http.bind, "http.bind")
+        await HttpService(service, desk, settings.http, "token", live=service.live).listen(
+            parse_listen_address(settings.http.bind, "http.bind")
         )
 
     assert str(refused.value) == (
@@ -125,4 +125,4 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
 
 def test_an_address_that_others_can_reach_is_refused():
     with pytest.raises(ConfigError, match=r'http.bind: "0.0.0.0:80" can be reached from other machines'):
-        listening_at("0.0.0.0:80", "http.bind")
+        parse_listen_address("0.0.0.0:80", "http.bind")

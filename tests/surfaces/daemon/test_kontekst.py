@@ -27,10 +27,10 @@ from bridle.core.protocol import (
     RunOptions,
 )
 from bridle.core.queries import Records
-from bridle.surfaces.daemon.kontekst import beside_kontekst, take_over
+from bridle.surfaces.daemon.kontekst import adapt_settings, make_kontekst_home
 from bridle.surfaces.remote.client import RemoteService
 from bridle.surfaces.session_calls import wait_for_run
-from tests.stores.test_kontekst_import import ID, READ, WRITTEN
+from tests.stores.test_kontekst_reader import ID, READ, WRITTEN
 from tests.surfaces.daemon.process import DaemonProcess
 from tests.surfaces.daemon.test_process import WRITE, finished, script, seen
 from tests.surfaces.grpc.client import Run
@@ -53,7 +53,7 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def beside(data: Path, env: dict[str, str]) -> Iterator[DaemonProcess]:
     """Give a daemon that is not started yet."""
-    environ = beside_kontekst(str(data / "config.toml"), env)
+    environ = make_kontekst_home(str(data / "config.toml"), env)
     daemon = DaemonProcess(Path(environ["BRIDLE_HOME"]), environ)
     yield daemon
     daemon.close()
@@ -179,7 +179,7 @@ def test_a_config_that_is_wrong_is_told_before_anything_is_made(data: Path, env:
     (data / "config.toml").write_text(f'data_dir = "{data}"\nendpoint = ""\n')
 
     with pytest.raises(ConfigError, match=r"config\.toml:2: endpoint is required"):
-        beside_kontekst(str(data / "config.toml"), env)
+        make_kontekst_home(str(data / "config.toml"), env)
 
     assert not (data / "bridle").exists()
 
@@ -191,7 +191,7 @@ def opened(data: Path, env: dict[str, str], port: int) -> Settings:
     (data / "models").mkdir()
     with (data / "config.toml").open("a") as config:
         config.write(f'endpoint = "http://127.0.0.1:{port}"\n')
-    return load_settings(beside_kontekst(str(data / "config.toml"), env), Path("/"))
+    return load_settings(make_kontekst_home(str(data / "config.toml"), env), Path("/"))
 
 
 def test_a_model_server_that_answers_is_used_and_not_started(
@@ -200,7 +200,7 @@ def test_a_model_server_that_answers_is_used_and_not_started(
     caplog.set_level(logging.INFO)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        settings = take_over(opened(data, env, port))
+        settings = adapt_settings(opened(data, env, port))
 
     assert settings.providers["llama"] == ProviderSettings(
         kind="llama", base_url=f"http://127.0.0.1:{port}", window_tokens=4096
@@ -215,11 +215,11 @@ def test_one_that_does_not_is_ours_to_start(data: Path, env: dict[str, str]):
         port = server.getsockname()[1]
     settings = opened(data, env, port)
 
-    assert take_over(settings) == settings
+    assert adapt_settings(settings) == settings
     assert settings.providers["llama"].models_dir == str(data / "models")
 
 
 def test_any_other_home_is_left_as_it_is(env: dict[str, str]):
     settings = load_settings(env, Path("/"))
 
-    assert take_over(settings) is settings
+    assert adapt_settings(settings) is settings

@@ -30,7 +30,7 @@ from bridle.core.protocol import (
     ToolStarted,
 )
 from bridle.core.queries import IsRunning, ListSessions, Records
-from bridle.surfaces.daemon import starting
+from bridle.surfaces.daemon import launcher
 from bridle.surfaces.remote.client import RemoteService, connect, say_hello
 from bridle.surfaces.session_calls import read_session, wait_for_run
 from tests.patience import PATIENCE_S
@@ -238,14 +238,14 @@ async def test_an_idle_session_is_put_away_and_comes_back_with_its_variables(
 async def test_who_stops_it_waits_as_long_as_its_runs_may_take(
     daemon: DaemonProcess, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(starting, "STOP_S", 0.9)
+    monkeypatch.setattr(launcher, "STOP_S", 0.9)
     configure(daemon, '[serve]\nshutdown_timeout = "1s"\n')
     await daemon.start()
     async with daemon.reached() as client:
         session = await client.create(cwd=str(project))
         model = script(tmp_path, {"fault": {"kind": "hang"}})
         await client.submit(session, Prompt(user_message("hi"), RunOptions(model=model)))
-        stopped = await starting.stop(daemon.place, 1.0)
+        stopped = await launcher.end_daemon(daemon.place, 1.0)
 
     assert stopped == daemon.pid
 

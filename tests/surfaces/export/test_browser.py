@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bridle.surfaces.export import to_html
-from tests.surfaces.export.test_page import HOSTILE, events_with
+from tests.surfaces.export.test_html_page import HOSTILE, events_with
 from tests.surfaces.web.stage import chromium
 
 

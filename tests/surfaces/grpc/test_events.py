@@ -23,7 +23,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.surfaces.grpc.events import Translation
+from bridle.surfaces.grpc.events import EventTranslator
 from bridle.surfaces.grpc.generated.kontekst_pb2 import ContextSnapshot, RunEvent
 
 RUN = RunId("run")
@@ -82,7 +82,7 @@ def plain(events: Iterable[RunEvent]) -> list[Any]:
 
 def tell(*events: Event, proposes_all: bool = True) -> list[Any]:
     """Translate a run."""
-    translation = Translation(RUN, proposes_all=proposes_all)
+    translation = EventTranslator(RUN, proposes_all=proposes_all)
     told: list[RunEvent] = []
     for event in events:
         assert not translation.is_over
@@ -347,7 +347,7 @@ def test_limits_and_budgets_are_failures_after_the_turn():
 
 
 def test_another_run_and_what_has_no_words_here_are_left_out():
-    translation = Translation(RUN, proposes_all=True)
+    translation = EventTranslator(RUN, proposes_all=True)
     told = [
         *translation.add(RunEnded(RunId("other"), "completed")),
         *translation.add(BudgetExhausted("tokens", 10, 5)),
@@ -358,7 +358,7 @@ def test_another_run_and_what_has_no_words_here_are_left_out():
 
 
 def test_an_end_that_could_not_be_recorded_is_a_failure():
-    translation = Translation(RUN, proposes_all=True)
+    translation = EventTranslator(RUN, proposes_all=True)
 
     told = plain(translation.abort(Aborted(RUN, "the disk is full")))
 
@@ -366,7 +366,7 @@ def test_an_end_that_could_not_be_recorded_is_a_failure():
 
 
 def test_only_what_was_proposed_may_be_decided_on():
-    translation = Translation(RUN, proposes_all=True)
+    translation = EventTranslator(RUN, proposes_all=True)
     translation.reply(reply(named(1), named(2)), ContextSnapshot())
     translation.add(asked("c1"))
     before = set(translation.proposed)

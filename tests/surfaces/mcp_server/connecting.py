@@ -11,7 +11,7 @@ from mcp.client._memory import InMemoryTransport
 from mcp_types import CallToolResult, TextContent
 
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.mcp_server.runs import Runs
 from bridle.surfaces.mcp_server.server import BridleServer, open_server
 

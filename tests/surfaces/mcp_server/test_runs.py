@@ -16,8 +16,8 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
-from bridle.surfaces.mcp_server.callbacks import Callbacks
-from bridle.surfaces.mcp_server.runs import HeldRun
+from bridle.surfaces.mcp_server.client_tools import ClientTools
+from bridle.surfaces.mcp_server.runs import ClientRun
 
 
 def call(call_id: str, name: str = "theirs") -> ToolCall:
@@ -36,16 +36,16 @@ def finished(call_id: str) -> Event:
     return ToolFinished(ToolResult(CallId(call_id), "ours", ""))
 
 
-def feed(held: HeldRun, *events: Event) -> None:
+def feed(held: ClientRun, *events: Event) -> None:
     for event in events:
         held.take(Record(1, 1, event, ""))
 
 
 @asynccontextmanager
-async def waiting(*calls: str) -> AsyncIterator[HeldRun]:
+async def waiting(*calls: str) -> AsyncIterator[ClientRun]:
     """Give a run whose client's tools were called."""
-    callbacks = Callbacks([])
-    held = HeldRun(SessionId("s"), callbacks)
+    callbacks = ClientTools([])
+    held = ClientRun(SessionId("s"), callbacks)
     tasks = [asyncio.create_task(callbacks.dispatch(call(one))) for one in calls]
     await asyncio.sleep(0)
     yield held
@@ -55,7 +55,7 @@ async def waiting(*calls: str) -> AsyncIterator[HeldRun]:
 
 
 async def test_with_nothing_to_wait_for_a_run_does_not_rest():
-    held = HeldRun(SessionId("s"), None)
+    held = ClientRun(SessionId("s"), None)
     feed(held, replied(call("c1")), started("c1"))
 
     assert (held.is_at_rest, held.waiting) == (False, {})
@@ -109,7 +109,7 @@ async def test_code_around_a_call_waits_with_it():
 
 
 async def test_a_result_that_comes_before_its_call_is_kept():
-    callbacks = Callbacks([])
+    callbacks = ClientTools([])
     callbacks.give({CallId("c1"): ToolOutput("early")})
 
     assert await callbacks.dispatch(call("c1")) == ToolOutput("early")

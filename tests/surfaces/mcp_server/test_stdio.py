@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bridle.core.protocol import RunEnded
-from bridle.surfaces.mcp_server.pipes import TOO_LONG, Writer
 from bridle.surfaces.mcp_server.stdio import serve_lines
+from bridle.surfaces.mcp_server.stdio_pipes import TOO_LONG, Writer
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.mcp_server.connecting import serving
 

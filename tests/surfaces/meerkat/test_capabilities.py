@@ -1,11 +1,11 @@
 import msgspec
 
-from bridle.surfaces.meerkat.capabilities import capabilities
+from bridle.surfaces.meerkat.capabilities import build_capabilities
 from bridle.surfaces.meerkat.contract import parse_contract
 
 
 def test_what_is_offered_says_so_and_what_is_not_says_why():
-    listed = msgspec.to_builtins(capabilities(parse_contract("0.5.2")))
+    listed = msgspec.to_builtins(build_capabilities(parse_contract("0.5.2")))
 
     assert listed["contract_version"] == {"major": 0, "minor": 5, "patch": 2}
     statuses = {one["id"]: one["status"] for one in listed["capabilities"]}

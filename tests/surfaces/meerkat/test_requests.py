@@ -11,6 +11,7 @@ from bridle.core.hook import CommandRuntime, HookEntry, HookOverride, HttpRuntim
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import RunOptions
 from bridle.core.tool import ToolSpec
+from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.meerkat.requests import (
     CHILD_TOOLS,
     MEMORY_TOOLS,
@@ -18,22 +19,21 @@ from bridle.surfaces.meerkat.requests import (
     UNOFFERED,
     WEB_TOOLS,
     CreateParams,
-    Order,
+    RunRequest,
     TurnParams,
-    model_ref,
-    order_of,
+    to_model_ref,
+    to_run_request,
 )
-from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
 
 
-def order(**fields: Any) -> Order:
+def order(**fields: Any) -> RunRequest:
     """Read a request as it comes over the wire."""
     data = msgspec.json.encode({"prompt": "hi", **fields})
-    return order_of(msgspec.json.decode(data, type=CreateParams))
+    return to_run_request(msgspec.json.decode(data, type=CreateParams))
 
 
 def test_a_prompt_alone_leaves_everything_as_the_agent_has_it():
-    assert order() == Order(user_message("hi"), RunOptions())
+    assert order() == RunRequest(user_message("hi"), RunOptions())
 
 
 def test_every_option_has_its_meaning():
@@ -56,7 +56,7 @@ def test_every_option_has_its_meaning():
         code=True,
     )
 
-    assert made == Order(
+    assert made == RunRequest(
         user_message("hi"),
         RunOptions(
             model="openai/gpt-5",
@@ -103,7 +103,7 @@ def test_a_duration_that_is_none_is_refused():
     ],
 )
 def test_models_are_named_as_bridle_names_them(model: str | None, provider: str | None, ref: str | None):
-    assert model_ref(model, provider) == ref
+    assert to_model_ref(model, provider) == ref
 
 
 def test_a_provider_without_a_model_is_refused():
@@ -120,7 +120,7 @@ def test_a_prompt_may_be_blocks():
 
     assert order(
         prompt=blocks, additional_instructions=["Be kind."], injected_context=["Know this."]
-    ) == Order(
+    ) == RunRequest(
         Message(
             "user",
             (

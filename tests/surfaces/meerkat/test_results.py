@@ -3,7 +3,6 @@
 import msgspec
 from msgspec.structs import replace
 
-from bridle.core.blame import Account
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -20,17 +19,18 @@ from bridle.core.protocol import (
 )
 from bridle.core.session import fold
 from bridle.core.summary import SessionSummary
+from bridle.core.usage import UsageCollector
 from bridle.surfaces.meerkat.events import TokenUsage
 from bridle.surfaces.meerkat.results import (
-    Counted,
     History,
-    counted,
+    SessionCounts,
+    count_session,
     history,
     run_result,
     session_info,
     session_row,
 )
-from bridle.surfaces.wire import DeniedCall, Result
+from bridle.surfaces.output_format import DeniedCall, Result
 
 SESSION, RUN = SessionId("s"), RunId("run")
 RESULT = Result(
@@ -45,7 +45,7 @@ RESULT = Result(
     usage={"input": 10, "output": 5, "cache_read": 3, "cache_write": 0, "reasoning": 1},
     cost=None,
     denied=[],
-    blame=Account().blame,
+    blame=UsageCollector().blame,
 )
 CALL = ToolCall(CallId("a"), "glob", {"pattern": "*"})
 EVENTS: list[Event] = [
@@ -116,7 +116,7 @@ def test_usage_names_caches_only_where_they_were_used():
 def test_a_session_is_described_with_its_model_and_last_answer():
     session = fold(records(EVENTS))
 
-    assert counted(session) == Counted(4, 21)
+    assert count_session(session) == SessionCounts(4, 21)
     assert msgspec.to_builtins(session_info(session, "x/y", is_active=True)) == {
         "session_id": "s",
         "created_at": 1,
@@ -143,7 +143,7 @@ def test_a_session_that_never_ran_has_the_usual_model():
 def test_a_row_of_a_list_counts_in_seconds():
     summary = SessionSummary(SESSION, "title", "/p", "coder", 1_999, 3_000, 8)
 
-    assert msgspec.to_builtins(session_row(summary, Counted(4, 21), is_active=False)) == {
+    assert msgspec.to_builtins(session_row(summary, SessionCounts(4, 21), is_active=False)) == {
         "session_id": "s",
         "created_at": 1,
         "updated_at": 3,

@@ -4,10 +4,10 @@ import pytest
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import RunOptions
 from bridle.core.skill import Skill
-from bridle.surfaces.meerkat.dialect import SKILL_SOURCE
-from bridle.surfaces.meerkat.requests import Order
-from bridle.surfaces.meerkat.skills import skill_list, with_skills
-from bridle.surfaces.problems import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.error_codes import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.meerkat.requests import RunRequest
+from bridle.surfaces.meerkat.skills import add_skills, skill_list
+from bridle.surfaces.meerkat.wire_format import SKILL_SOURCE
 
 REVIEW = Skill("review", "Review $ARGUMENTS.", "/p/.bridle/skills/review.md", "project", "looks at code")
 
@@ -32,9 +32,9 @@ def test_the_list_names_a_skill_in_every_way_clients_know():
 
 
 def test_named_skills_stand_before_the_message():
-    order = Order(user_message("now"), RunOptions(), skills=("review",))
+    order = RunRequest(user_message("now"), RunOptions(), skills=("review",))
 
-    made = with_skills(order, [REVIEW], "/p")
+    made = add_skills(order, [REVIEW], "/p")
 
     text = "[Skill: review]\nBase path: .bridle/skills\n\nReview ."
     assert made.message == Message("user", (Text(text), Text("now")))
@@ -43,20 +43,20 @@ def test_named_skills_stand_before_the_message():
 def test_a_prompt_can_begin_with_a_skill():
     parts = (Text("/review a.py"), Media("image/png", "AA=="))
 
-    made = with_skills(Order(Message("user", parts), RunOptions()), [REVIEW], "/p")
+    made = add_skills(RunRequest(Message("user", parts), RunOptions()), [REVIEW], "/p")
 
     text = "[Skill: review]\nBase path: .bridle/skills\n\nReview a.py."
     assert made.message == Message("user", (Text(text), parts[1]))
 
 
 def test_a_text_with_a_slash_is_a_text():
-    order = Order(user_message("/nothing like that"), RunOptions())
+    order = RunRequest(user_message("/nothing like that"), RunOptions())
 
-    assert with_skills(order, [REVIEW], "/p") == order
+    assert add_skills(order, [REVIEW], "/p") == order
 
 
 def test_a_skill_that_does_not_exist_is_refused():
     with pytest.raises(Refused, match="no skill is named reviev") as refusal:
-        with_skills(Order(user_message("x"), RunOptions(), skills=("reviev",)), [REVIEW], "/p")
+        add_skills(RunRequest(user_message("x"), RunOptions(), skills=("reviev",)), [REVIEW], "/p")
 
     assert (refusal.value.problem, refusal.value.hint) == (SKILL_NOT_FOUND, "did you mean review?")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.python.docstrings import Described, describe
+from bridle.surfaces.python.docstrings import ParsedDocstring, parse_docstring
 
 GOOGLE = """Count the pieces.
 
@@ -51,7 +51,7 @@ SPHINX = """Count the pieces.
 
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX])
 def test_what_is_said_of_a_function_and_of_its_arguments(text: str):
-    assert describe(text) == Described(
+    assert parse_docstring(text) == ParsedDocstring(
         "Count the pieces.\n\nAlso those that are broken.",
         {"article": "its number, as on the label", "more": "others"},
     )
@@ -60,19 +60,19 @@ def test_what_is_said_of_a_function_and_of_its_arguments(text: str):
 @pytest.mark.parametrize(
     ("text", "described"),
     [
-        ("", Described("", {})),
-        ("One line.", Described("One line.", {})),
-        ("Args: none of them matter", Described("Args: none of them matter", {})),
-        ("Look.\n\nArgs:", Described("Look.", {})),
-        ("Look.\n\nArgs:\n    a: b: c\n\nAnd more.", Described("Look.\n\nAnd more.", {"a": "b: c"})),
-        ("Look.\n\nRaises:\n    OSError: sometimes", Described("Look.", {})),
-        ("Look.\n\n:param: nothing", Described("Look.", {})),
+        ("", ParsedDocstring("", {})),
+        ("One line.", ParsedDocstring("One line.", {})),
+        ("Args: none of them matter", ParsedDocstring("Args: none of them matter", {})),
+        ("Look.\n\nArgs:", ParsedDocstring("Look.", {})),
+        ("Look.\n\nArgs:\n    a: b: c\n\nAnd more.", ParsedDocstring("Look.\n\nAnd more.", {"a": "b: c"})),
+        ("Look.\n\nRaises:\n    OSError: sometimes", ParsedDocstring("Look.", {})),
+        ("Look.\n\n:param: nothing", ParsedDocstring("Look.", {})),
     ],
 )
-def test_what_is_no_section_is_text(text: str, described: Described):
-    assert describe(text) == described
+def test_what_is_no_section_is_text(text: str, described: ParsedDocstring):
+    assert parse_docstring(text) == described
 
 
 @given(st.text(alphabet="ab:- \n()*") | st.text())
 def test_any_text_can_be_taken_apart(text: str):
-    describe(f"Args:\n{text}\nParameters\n---\n{text}")
+    parse_docstring(f"Args:\n{text}\nParameters\n---\n{text}")

@@ -9,7 +9,7 @@ import bridle
 from bridle.core.hook import HookEntry, InProcessRuntime
 from bridle.core.protocol import HookDenied, HookFailed
 from bridle.providers import Call, ScriptedProvider
-from bridle.surfaces.python.hooks import opened as opened_hooks
+from bridle.surfaces.python.hooks import convert_hooks as opened_hooks
 from tests.surfaces.python.opened import events, opened
 
 

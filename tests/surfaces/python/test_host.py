@@ -14,7 +14,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Tool
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.session import Session
-from bridle.surfaces.python.tools import tools_of
+from bridle.surfaces.python.tools import to_tools
 
 
 def stock(article: str) -> int:
@@ -58,11 +58,11 @@ class FarApi:
 
 
 def host_of(api: FarApi, *tools: Any) -> Host:
-    return Host(api, {}, tools_of(tools), lambda: ["grep"])  # type: ignore[arg-type]
+    return Host(api, {}, to_tools(tools), lambda: ["grep"])  # type: ignore[arg-type]
 
 
 async def opened(host: Host, session: str, *tools: Any) -> Session:
-    own: list[Tool] = tools_of(tools)
+    own: list[Tool] = to_tools(tools)
     return await Session.opened(host, SessionId(session), "/", own, {})
 
 

@@ -7,20 +7,20 @@ import pytest
 import bridle
 from bridle.core.budget import Limits
 from bridle.core.protocol import RunOptions
-from bridle.surfaces.python.options import check_tool_names, joined, run_options
+from bridle.surfaces.python.options import check_tool_names, merge_options, run_options
 
 ENVIRON = {"HOME": "/home/jo"}
 
 
 def options(**keywords: Any) -> RunOptions:
-    return run_options(joined({}, **keywords), ["own"], None, "/home/jo/project", ENVIRON)
+    return run_options(merge_options({}, **keywords), ["own"], None, "/home/jo/project", ENVIRON)
 
 
 def test_the_nearest_counts_and_rules_limits_and_params_are_joined():
-    far = joined(
+    far = merge_options(
         {}, model="a/b", mode="plan", allow=["x"], limits=Limits(turns=1, tokens=2), params={"p": 1, "q": 1}
     )
-    near = joined(far, model="c/d", allow=["y"], deny=["z"], limits=Limits(turns=3), params={"q": 2})
+    near = merge_options(far, model="c/d", allow=["y"], deny=["z"], limits=Limits(turns=3), params={"q": 2})
 
     assert run_options(near, [], None, "/", ENVIRON) == RunOptions(
         model="c/d",
@@ -72,7 +72,7 @@ def test_rules_are_seen_from_the_folder_of_the_session():
 )
 def test_what_is_no_option_is_refused(keywords: dict[str, Any], problem: str):
     with pytest.raises(bridle.UsageError, match=problem):
-        joined({}, **keywords)
+        merge_options({}, **keywords)
 
 
 KNOWN = ["grep", "glob", "web_fetch", "stock"]
@@ -95,7 +95,7 @@ KNOWN = ["grep", "glob", "web_fetch", "stock"]
 )
 def test_a_name_that_no_tool_has_is_refused(keywords: dict[str, Any], problem: str):
     with pytest.raises(bridle.UsageError) as caught:
-        check_tool_names(joined({}, **keywords), KNOWN)
+        check_tool_names(merge_options({}, **keywords), KNOWN)
 
     assert str(caught.value) == problem
 
@@ -109,4 +109,4 @@ def test_a_name_that_no_tool_has_is_refused(keywords: dict[str, Any], problem: s
     ],
 )
 def test_names_of_tools_patterns_and_tools_of_servers_are_taken(keywords: dict[str, Any]):
-    check_tool_names(joined({}, **keywords), KNOWN)
+    check_tool_names(merge_options({}, **keywords), KNOWN)

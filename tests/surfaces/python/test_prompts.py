@@ -7,14 +7,14 @@ import pytest
 
 import bridle
 from bridle.core.messages import Media, Message, Text
-from bridle.surfaces.python.prompts import MAX_FILE_BYTES, message_of
+from bridle.surfaces.python.prompts import MAX_FILE_BYTES, to_message
 
 
 async def test_words_and_messages_are_taken_as_they_are():
     message = Message("user", (Text("a"), Text("b")))
 
-    assert await message_of("hello") == Message("user", (Text("hello"),))
-    assert await message_of(message) is message
+    assert await to_message("hello") == Message("user", (Text("hello"),))
+    assert await to_message(message) is message
 
 
 async def test_files_are_told_as_text_and_pictures_as_pictures(tmp_path: Path):
@@ -22,7 +22,7 @@ async def test_files_are_told_as_text_and_pictures_as_pictures(tmp_path: Path):
     note.write_text("x = 1")
     picture.write_bytes(b"hi")
 
-    message = await message_of(["look", note, picture, bridle.media(b"pdf", "application/pdf", "b.pdf")])
+    message = await to_message(["look", note, picture, bridle.media(b"pdf", "application/pdf", "b.pdf")])
 
     assert message.parts == (
         Text("look"),
@@ -30,7 +30,7 @@ async def test_files_are_told_as_text_and_pictures_as_pictures(tmp_path: Path):
         Media("image/png", "aGk=", "a.png"),
         Media("application/pdf", "cGRm", "b.pdf"),
     )
-    assert await message_of(picture) == Message("user", (Media("image/png", "aGk=", "a.png"),))
+    assert await to_message(picture) == Message("user", (Media("image/png", "aGk=", "a.png"),))
 
 
 async def test_a_file_that_cannot_be_told_is_refused(tmp_path: Path):
@@ -47,7 +47,7 @@ async def test_a_file_that_cannot_be_told_is_refused(tmp_path: Path):
         ([3], "a prompt cannot hold a int"),
     ]:
         with pytest.raises(bridle.UsageError, match=problem):
-            await message_of(prompt)  # type: ignore[arg-type]
+            await to_message(prompt)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ async def test_a_file_that_cannot_be_told_is_refused(tmp_path: Path):
 )
 async def test_what_is_no_prompt_is_refused(prompt: Any, problem: str):
     with pytest.raises(bridle.UsageError, match=problem):
-        await message_of(prompt)
+        await to_message(prompt)

@@ -16,7 +16,7 @@ from bridle.core.messages import Media, ToolCall
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.providers import Call, ScriptedProvider
-from bridle.surfaces.python.tools import Lent, output_of, tools_of
+from bridle.surfaces.python.tools import ClientTools, to_output, to_tools
 from tests.surfaces.python.opened import events, kinds, opened
 
 CONTEXT = ToolContext(SessionId("s"), "/", lambda text: None, CallId("c"))
@@ -194,14 +194,14 @@ PICTURE = Media("image/png", "aGk=")
     ],
 )
 def test_what_a_function_returns_is_what_the_model_reads(said: Any, output: ToolOutput):
-    assert output_of("t", said) == output
+    assert to_output("t", said) == output
 
 
 def test_what_json_cannot_hold_is_an_error():
     with pytest.raises(
         bridle.ToolError, match="t returned a list, which is no JSON: there is a complex in it"
     ):
-        output_of("t", [1j])
+        to_output("t", [1j])
 
 
 async def test_a_plain_function_runs_in_a_thread_and_an_async_one_on_the_loop():
@@ -259,13 +259,13 @@ async def test_what_a_plain_function_raises_ends_its_call_and_not_the_program(
 
 def test_whatever_is_no_tool_is_refused():
     with pytest.raises(bridle.UsageError, match="3 is no tool"):
-        tools_of([3])  # type: ignore[list-item]
+        to_tools([3])  # type: ignore[list-item]
     with pytest.raises(bridle.UsageError, match="tools are a list"):
-        tools_of(print)  # type: ignore[arg-type]
+        to_tools(print)  # type: ignore[arg-type]
     with pytest.raises(bridle.UsageError, match="tool print: there is no access 'all'"):
         bridle.tool(access="all")(print)  # type: ignore[call-overload]
     with pytest.raises(bridle.UsageError, match='two tools are named "ship"'):
-        tools_of([ship, ship])
+        to_tools([ship, ship])
 
 
 class Many:
@@ -290,7 +290,7 @@ async def test_lent_tools_are_called_by_name_and_say_what_they_touch():
         return f"{context.session} {context.call_id} {context.cwd}"
 
     many = Many()
-    lent = Lent(tools_of([fetch, many]), SessionId("s"), "/here")
+    lent = ClientTools(to_tools([fetch, many]), SessionId("s"), "/here")
 
     assert [spec.name for spec in lent.specs] == ["fetch", "left", "right"]
     assert lent.access_of("fetch") == Access("fetch", "network")

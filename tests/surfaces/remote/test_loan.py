@@ -15,7 +15,7 @@ from bridle.surfaces.remote.server import MAX_ASKS
 from bridle.surfaces.session_calls import wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, call, says
-from tests.sessions.test_loans import Interrupted, Lender
+from tests.sessions.test_client_tools import Interrupted, Lender
 from tests.surfaces.remote.test_remote import Hall
 
 

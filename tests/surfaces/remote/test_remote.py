@@ -54,7 +54,7 @@ from bridle.surfaces.remote.streams import BACKLOG
 from bridle.surfaces.session_calls import fork_session, read_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
-from tests.sessions.test_loans import Lender
+from tests.sessions.test_client_tools import Lender
 
 VERSION = "1.2.3"
 

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bridle.surfaces.rest.connection import Bounds
+from bridle.surfaces.rest.connection import ConnectionLimits
 from bridle.surfaces.rest.server import HttpServer, serve_http
 from tests.patience import PATIENCE_S
 
@@ -231,7 +231,7 @@ class Served:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp, bounds: Bounds | None = None) -> AsyncIterator[Served]:
+async def served(app: ASGIApp, bounds: ConnectionLimits | None = None) -> AsyncIterator[Served]:
     """Serve an app at a port of its own."""
     async with serve_http(app, bounds=bounds) as server:
         house = Served(server)

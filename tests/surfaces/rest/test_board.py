@@ -15,8 +15,13 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, Rename, Retrying, Rewind, TextDelta, ToolOutputDelta
 from bridle.core.queries import Records, Status
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.board.loading import open_board
-from bridle.surfaces.board.values import (
+from bridle.surfaces.rest.board_format import BOARD, BoardEncoder
+from bridle.surfaces.rest.event_format import EventEncoder
+from bridle.surfaces.rest.event_log import LogLimits
+from bridle.surfaces.rest.event_stream import Streams
+from bridle.surfaces.timeline import Timeline
+from bridle.surfaces.view_model.loader import open_board
+from bridle.surfaces.view_model.view_types import (
     Answer,
     BoardPage,
     BoardView,
@@ -27,15 +32,10 @@ from bridle.surfaces.board.values import (
     Put,
     Reset,
 )
-from bridle.surfaces.rest.board_speech import BOARD, BoardTeller
-from bridle.surfaces.rest.channel import LogBounds
-from bridle.surfaces.rest.speech import Teller
-from bridle.surfaces.rest.stream import Streams
-from bridle.surfaces.timeline import Timeline
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
-from tests.surfaces.board.screen import DictScreen, S, stage_of, turns
 from tests.surfaces.rest.client import Watcher
 from tests.surfaces.rest.house import opened
+from tests.surfaces.view_model.screen import DictScreen, S, stage_of, turns
 
 PATCH = msgspec.json.Decoder(Patch)
 
@@ -58,7 +58,7 @@ class Writer:
 
 
 @asynccontextmanager
-async def staged(provider: Any, bounds: LogBounds | None = None, **options: Any) -> AsyncIterator[Any]:
+async def staged(provider: Any, bounds: LogLimits | None = None, **options: Any) -> AsyncIterator[Any]:
     async with Stage(provider, **options) as stage:
         streams = Streams(stage.service, bounds)
         yield stage, streams
@@ -217,7 +217,7 @@ async def test_who_joins_hears_nothing_twice_that_was_held_back():
 async def test_going_back_voids_what_is_shown_and_what_it_was_told_by():
     opened_at = []
 
-    async def counting(api: SessionApi, session: SessionId, upto: int) -> Teller:
+    async def counting(api: SessionApi, session: SessionId, upto: int) -> EventEncoder:
         opened_at.append(upto)
         return await BOARD.open(api, session, upto)
 
@@ -255,7 +255,7 @@ async def test_who_resumes_from_before_a_rewind_is_told_so_and_goes_on_from_ther
 
 
 async def test_a_client_that_was_too_slow_is_told_to_begin_anew():
-    bounds = LogBounds(entries=8, gather_s=0.0)
+    bounds = LogLimits(entries=8, gather_s=0.0)
     async with staged(Play(), bounds) as (stage, streams):
         slow = Watcher(await streams.open(stage.session, None, BOARD))
         await slow.until("head_changed")
@@ -276,7 +276,7 @@ async def test_a_client_that_was_too_slow_is_told_to_begin_anew():
 async def test_thousands_of_fragments_are_few_events():
     stage = await stage_of(turns(1)[:-3])
     board = await open_board(stage.service, S, 4)
-    telling = BoardTeller(board)
+    telling = BoardEncoder(board)
     written = [f"{number} " for number in range(5_000)]
 
     told = [telling.tell(TextDelta(word)) for word in written]
@@ -293,7 +293,7 @@ async def test_thousands_of_fragments_are_few_events():
 async def test_a_record_is_told_at_once_with_all_that_was_held_before_it():
     stage = await stage_of(turns(1))
     records = await stage.service.ask(Records(S))
-    telling = BoardTeller(await open_board(stage.service, S, 4))
+    telling = BoardEncoder(await open_board(stage.service, S, 4))
 
     telling.tell(TextDelta("loo"))
     telling.tell(TextDelta("k"))
@@ -308,7 +308,7 @@ async def test_what_a_board_holds_for_others_stays_bounded():
     stage = await stage_of(turns(700))
     records = await stage.service.ask(Records(S))
     board = await open_board(stage.service, S, 4)
-    telling = BoardTeller(board)
+    telling = BoardEncoder(board)
 
     for record in records[4:]:
         telling.tell(record)
@@ -320,7 +320,7 @@ async def test_what_a_board_holds_for_others_stays_bounded():
 
 async def test_output_of_a_call_is_live_for_who_comes_late():
     stage = await stage_of([*turns(1)[:5], *turns(1)[5:6]])
-    telling = BoardTeller(await open_board(stage.service, S, 5))
+    telling = BoardEncoder(await open_board(stage.service, S, 5))
     telling.tell((await stage.service.ask(Records(S)))[5])
     telling.tell(ToolOutputDelta(CallId("c0_1"), "one\n"))
     telling.tell(ToolOutputDelta(CallId("c0_1"), "two\n"))

@@ -8,18 +8,18 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from bridle.app import Brought, open_service, open_telemetry
+from bridle.app import Extensions, open_service, open_telemetry
 from bridle.config.settings import load_settings
 from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunStarted
 from bridle.core.queries import Records
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.daemon.http_side import operations
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.daemon.http_service import operations
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.app import make_app
+from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.readiness import KEEP_S, Checks
-from bridle.surfaces.rest.stream import Streams
 from tests.sessions.stage import FixedClock
 from tests.surfaces.rest.house import House, opened, settle
 
@@ -48,7 +48,7 @@ async def run_by(
         file.write(f"[telemetry]\n{telemetry}")
     settings = load_settings(env, project)
     followed = open_telemetry(settings, env)
-    service = open_service(settings, env, None, Brought(store=store, telemetry=followed))
+    service = open_service(settings, env, None, Extensions(store=store, telemetry=followed))
     shown = operations(service, followed, settings.telemetry, draining.is_set)
     folders, streams = Folders(env, str(project)), Streams(service)
     app = make_app(service, folders, streams, readiness=shown.readiness, metrics=shown.metrics)

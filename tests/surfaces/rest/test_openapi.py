@@ -9,7 +9,7 @@ from msgspec import json
 
 from bridle.surfaces.cli.parser import parse
 from bridle.surfaces.cli.schema import SCHEMAS
-from bridle.surfaces.problems import BUDGET_EXHAUSTED, HOOK_DENIED, PROVIDER_ERROR, SESSION_BUSY
+from bridle.surfaces.error_codes import BUDGET_EXHAUSTED, HOOK_DENIED, PROVIDER_ERROR, SESSION_BUSY
 from bridle.surfaces.rest.guard import OPEN_PATHS
 from bridle.surfaces.rest.openapi import openapi
 from bridle.surfaces.rest.operations import OPERATIONS

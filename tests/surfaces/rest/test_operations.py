@@ -14,10 +14,10 @@ from msgspec import Struct, convert, json, to_builtins
 from bridle.core.errors import UsageError
 from bridle.core.queries import ListSessions, Records
 from bridle.core.session_api import LiveSession
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.app import make_app
-from bridle.surfaces.rest.reading import read_body
-from bridle.surfaces.rest.stream import Streams
+from bridle.surfaces.rest.event_stream import Streams
+from bridle.surfaces.rest.request_parser import parse_body
 from bridle.surfaces.session_calls import fork_session
 from tests.surfaces.rest.house import opened
 
@@ -333,12 +333,12 @@ TWIG = st.fixed_dictionaries(
 
 @given(LEAF | TWIG, st.randoms(use_true_random=False))
 def test_one_field_too_many_is_found_wherever_it_is(value: dict[str, Any], chance: Random):
-    assert to_builtins(read_body(json.encode(value), Branch)) == to_builtins(convert(value, Branch))
+    assert to_builtins(parse_body(json.encode(value), Branch)) == to_builtins(convert(value, Branch))
 
     objects = [found for found in _objects(value) if "type" in found]
     chance.choice(objects)["surplus"] = 1
     with pytest.raises(UsageError, match="surplus: there is no such field"):
-        read_body(json.encode(value), Branch)
+        parse_body(json.encode(value), Branch)
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

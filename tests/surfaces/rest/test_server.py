@@ -11,13 +11,13 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import connect
 
-from bridle.surfaces.rest.connection import Bounds
+from bridle.surfaces.rest.connection import ConnectionLimits
 from bridle.surfaces.rest.guard import Guard
 from bridle.surfaces.rest.server import HttpServer
 from tests.patience import PATIENCE_S
 from tests.surfaces.rest.client import Line, Served, request, served, until
 
-QUICK = Bounds(head_s=0.1, body_s=0.1, stuck_s=0.1)
+QUICK = ConnectionLimits(head_s=0.1, body_s=0.1, stuck_s=0.1)
 
 
 WITH_TOKEN = request(authorization="Bearer t")
@@ -113,7 +113,7 @@ async def test_a_slow_request_is_given_up(said: bytes):
 
 async def test_a_client_that_drips_has_no_more_time_than_others():
     """Slow loris: every byte comes before one would give up on it."""
-    async with served(hello, Bounds(head_s=0.3)) as server:
+    async with served(hello, ConnectionLimits(head_s=0.3)) as server:
         line = await server.dial()
 
         async def drip() -> None:
@@ -191,7 +191,7 @@ async def test_a_client_that_takes_nothing_of_its_answer_is_let_go():
 
 
 async def test_too_many_clients_are_told_so():
-    async with served(Guard(hello, token="t"), Bounds(most=2)) as server:
+    async with served(Guard(hello, token="t"), ConnectionLimits(most=2)) as server:
         lines = [await server.dial() for _ in range(2)]
         for line in lines:
             await line.say(WITH_TOKEN)
@@ -210,7 +210,7 @@ async def test_too_many_clients_are_told_so():
 
 
 async def test_a_stranger_takes_the_place_of_the_oldest_that_waits():
-    async with served(Guard(hello, token="t"), Bounds(strangers=3)) as server:
+    async with served(Guard(hello, token="t"), ConnectionLimits(strangers=3)) as server:
         first = await server.dial()
         await first.say(WITH_TOKEN)
         assert await first.answer() == (200, b"hello 0")
@@ -226,7 +226,7 @@ async def test_a_stranger_takes_the_place_of_the_oldest_that_waits():
 
 @pytest.mark.parametrize("said", [request("/health"), request(), b"GET / HTTP/1.1\r\nhost: a"])
 async def test_what_shows_no_token_stays_a_stranger(said: bytes):
-    async with served(Guard(hello, token="t"), Bounds(strangers=1)) as server:
+    async with served(Guard(hello, token="t"), ConnectionLimits(strangers=1)) as server:
         line = await server.dial()
         await line.say(said)
         if said.endswith(b"\r\n\r\n"):
@@ -244,7 +244,7 @@ async def test_a_stranger_that_is_answered_is_closed_last():
         await may_end.wait()
         await hello(scope, receive, send)
 
-    async with served(slow, Bounds(strangers=2)) as server:
+    async with served(slow, ConnectionLimits(strangers=2)) as server:
         busy = await server.dial()
         await busy.say(request())
         async with asyncio.timeout(PATIENCE_S):

@@ -9,9 +9,9 @@ from itertools import count
 from typing import Any
 
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
-from bridle.surfaces.rpc import Connection, Desk
+from bridle.surfaces.rpc import Connection, ServerContext
 from bridle.surfaces.rpc.lines import StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
 from tests.patience import PATIENCE_S
@@ -138,7 +138,7 @@ async def talking(
     keeps_runs: bool = False,
 ) -> AsyncIterator[Talk]:
     """Open a connection to a session API; nothing of it is left afterwards."""
-    desk = Desk(
+    desk = ServerContext(
         api=api,
         folders=Folders(environ, cwd),
         contract=parse_contract(contract),

@@ -27,9 +27,9 @@ async def test_answers_go_before_events_and_each_keeps_its_order():
     sink = Sink()
     outbox = Outbox(sink)
     sending = asyncio.create_task(outbox.run())
-    await outbox.tell_all([b"e0\n"])
+    await outbox.send_events([b"e0\n"])
     await sink.asked.wait()  # with this one it is busy
-    await outbox.tell_all([b"e1\n", b"e2\n"])
+    await outbox.send_events([b"e1\n", b"e2\n"])
     await outbox.reply(b"a1\n")
     await outbox.tell(b"e3\n")
     await outbox.reply(b"a2\n")
@@ -46,7 +46,7 @@ async def test_a_reader_that_is_slow_holds_up_whoever_tells_it_something():
     outbox = Outbox(sink)
     sending = asyncio.create_task(outbox.run())
     lines = [b"%d\n" % number for number in range(3 * MAX_EVENTS)]
-    telling = asyncio.create_task(outbox.tell_all(lines))
+    telling = asyncio.create_task(outbox.send_events(lines))
     await sink.asked.wait()
     done, _ = await asyncio.wait([telling], timeout=0)
 
@@ -65,7 +65,7 @@ async def test_whoever_waits_hears_that_the_client_is_gone():
     sink = Sink()
     outbox = Outbox(sink)
     sending = asyncio.create_task(outbox.run())
-    telling = asyncio.create_task(outbox.tell_all([b"x\n"] * 1000))
+    telling = asyncio.create_task(outbox.send_events([b"x\n"] * 1000))
     await sink.asked.wait()
     sink.is_gone = True
     sink.is_open.set()

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from bridle.core.errors import SessionNotFound, UsageError
-from bridle.surfaces.problems import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.error_codes import SKILL_NOT_FOUND, Refused
 from bridle.surfaces.rpc.protocol import (
     INVALID_REQUEST,
     PARSE_ERROR,
-    Failure,
-    Fault,
+    ErrorResponse,
+    InvalidLine,
     Notification,
     Reply,
     Request,
+    error_response,
     failure_line,
-    failure_of,
     notification_line,
     parse_line,
     request_line,
@@ -43,7 +43,7 @@ def test_params_may_be_left_out(params: Any):
 
 def test_the_version_must_be_there_and_is_not_looked_at():
     assert parse_line(b'{"jsonrpc":"1.0","id":1,"method":"m"}') == Request(1, "m", Raw(b"{}"))
-    assert parse_line(b'{"id":1,"method":"m"}') == Fault(
+    assert parse_line(b'{"id":1,"method":"m"}') == InvalidLine(
         INVALID_REQUEST, 'Invalid request: "jsonrpc" is missing', 1
     )
 
@@ -64,7 +64,9 @@ def test_answers_to_our_own_requests_are_told_apart():
 def test_other_ids_are_refused(id_: Any):
     fault = parse_line(line(id=id_, method="m"))
 
-    assert fault == Fault(INVALID_REQUEST, "Invalid request: the id is no whole number and no short text")
+    assert fault == InvalidLine(
+        INVALID_REQUEST, "Invalid request: the id is no whole number and no short text"
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_other_ids_are_refused(id_: Any):
     ],
 )
 def test_a_request_that_is_none_is_refused_under_its_id(fields: dict[str, Any], says: str):
-    assert parse_line(line(id=7, **fields)) == Fault(INVALID_REQUEST, f"Invalid request: {says}", 7)
+    assert parse_line(line(id=7, **fields)) == InvalidLine(INVALID_REQUEST, f"Invalid request: {says}", 7)
 
 
 @pytest.mark.parametrize(
@@ -98,19 +100,19 @@ def test_a_request_that_is_none_is_refused_under_its_id(fields: dict[str, Any], 
 def test_what_is_no_message_is_a_parse_error(raw: bytes):
     fault = parse_line(raw)
 
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, InvalidLine)
     assert (fault.code, fault.id, fault.message[:13]) == (PARSE_ERROR, None, "Parse error: ")
 
 
 def test_a_batch_is_refused_with_the_reason():
-    assert parse_line(b'[{"jsonrpc":"2.0","id":1,"method":"m"}]') == Fault(
+    assert parse_line(b'[{"jsonrpc":"2.0","id":1,"method":"m"}]') == InvalidLine(
         PARSE_ERROR, "Parse error: batches are not taken, send one request on each line"
     )
 
 
 @given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
 def test_no_line_breaks_the_parser(raw: bytes):
-    assert isinstance(parse_line(raw), Request | Notification | Reply | Fault)
+    assert isinstance(parse_line(raw), Request | Notification | Reply | InvalidLine)
 
 
 JSON = st.recursive(
@@ -124,14 +126,14 @@ JSON = st.recursive(
 def test_no_object_breaks_the_parser(fields: dict[str, Any]):
     parsed = parse_line(json.dumps(fields).encode())
 
-    assert isinstance(parsed, Request | Notification | Reply | Fault)
+    assert isinstance(parsed, Request | Notification | Reply | InvalidLine)
     if isinstance(parsed, Request):
         assert (parsed.id, parsed.method) == (fields["id"], fields["method"])
 
 
 def test_answers_are_lines_of_their_own():
     assert result_line("a", {"b": 1}) == b'{"jsonrpc":"2.0","id":"a","result":{"b":1}}\n'
-    assert failure_line(None, Failure(-1, "no")) == (
+    assert failure_line(None, ErrorResponse(-1, "no")) == (
         b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}\n'
     )
     assert json.loads(request_line("t", "m", {"a": "\n"}))["params"] == {"a": "\n"}
@@ -139,14 +141,14 @@ def test_answers_are_lines_of_their_own():
 
 
 def test_errors_have_the_numbers_of_the_contract():
-    assert failure_of(SessionNotFound('no session "x"', hint="list them")) == Failure(
+    assert error_response(SessionNotFound('no session "x"', hint="list them")) == ErrorResponse(
         -32001, 'no session "x"', {"name": "SESSION_NOT_FOUND", "hint": "list them"}
     )
-    assert failure_of(UsageError("no")) == Failure(-32602, "no", {"name": "INVALID_PARAMS"})
-    assert failure_of(Refused(SKILL_NOT_FOUND, "none")).code == -32021
+    assert error_response(UsageError("no")) == ErrorResponse(-32602, "no", {"name": "INVALID_PARAMS"})
+    assert error_response(Refused(SKILL_NOT_FOUND, "none")).code == -32021
 
 
 def test_what_nobody_foresaw_is_not_told_in_detail():
-    assert failure_of(RuntimeError("password=secret")) == Failure(
+    assert error_response(RuntimeError("password=secret")) == ErrorResponse(
         -32603, "Something broke", {"name": "INTERNAL_ERROR"}
     )

@@ -11,10 +11,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from bridle.core.protocol import RunEnded
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rest.server import serve_http
-from bridle.surfaces.rpc import Desk
+from bridle.surfaces.rpc import ServerContext
 from bridle.surfaces.rpc.websocket import rpc_route
 from tests.sessions.stage import Play, Stage, says
 
@@ -22,7 +22,7 @@ from tests.sessions.stage import Play, Stage, says
 @asynccontextmanager
 async def served(stage: Stage) -> AsyncIterator[str]:
     """Serve a stage; yields the address."""
-    desk = Desk(
+    desk = ServerContext(
         api=stage.service,
         folders=Folders({}, "/"),
         contract=parse_contract("0.5.2"),

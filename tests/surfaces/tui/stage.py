@@ -12,7 +12,7 @@ from bridle.config.settings import load_settings
 from bridle.core.ids import SessionId
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.tui.app import BridleApp
-from bridle.surfaces.tui.starting import Begin
+from bridle.surfaces.tui.startup import StartOptions
 from tests.patience import PATIENCE_S
 
 
@@ -98,7 +98,7 @@ async def tui(
     async def opened(tell: Callable[[str], None]) -> SessionApi:
         return await api() if callable(api) else api
 
-    begin = Begin(str(cwd), SessionId(session) if session else None, theme)
+    begin = StartOptions(str(cwd), SessionId(session) if session else None, theme)
     app = BridleApp(load_settings(environ, cwd), environ, begin, opened)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Tui(app, pilot)

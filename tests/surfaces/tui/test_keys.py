@@ -11,9 +11,9 @@ from bridle.core.errors import ConfigError
 from bridle.surfaces.tui.app import BridleApp
 from bridle.surfaces.tui.conversation.view import Conversation
 from bridle.surfaces.tui.editor import PromptEditor
-from bridle.surfaces.tui.keys import KEYS, SCOPES, Changed, Key, bindings, key_words, keymap
+from bridle.surfaces.tui.keys import KEYS, SCOPES, Changed, KeyBinding, bindings, format_keys, keymap
 from bridle.surfaces.tui.main_screen import MainScreen
-from bridle.surfaces.tui.panels.commands import COMMANDS
+from bridle.surfaces.tui.panels.palette_commands import COMMANDS
 
 PAGE = Path(__file__).parents[3] / "docs" / "tui.md"
 WIDGETS: dict[str, type[DOMNode]] = {"prompt": PromptEditor, "conversation": Conversation}
@@ -25,12 +25,12 @@ def refusal(changed: Changed) -> str:
     return str(caught.value)
 
 
-def ours() -> list[Key]:
+def ours() -> list[KeyBinding]:
     return [row for row in KEYS if row.scope in ("app", *WIDGETS)]
 
 
 @pytest.mark.parametrize("row", ours(), ids=lambda row: row.name)
-def test_every_key_of_ours_does_something(row: Key):
+def test_every_key_of_ours_does_something(row: KeyBinding):
     if row.of == "command":
         assert row.name in COMMANDS
         return
@@ -42,7 +42,7 @@ def test_the_page_lists_the_keys_as_they_are():
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", PAGE.read_text(), re.MULTILINE)
 
     listed = [row for row in KEYS if row.scope in ("app", "prompt", "conversation", "approval")]
-    assert rows == [(row.name, key_words(row.name, {}), row.help) for row in listed]
+    assert rows == [(row.name, format_keys(row.name, {}), row.help) for row in listed]
 
 
 def test_names_are_there_once():
@@ -106,4 +106,4 @@ def test_what_always_works_clashes_everywhere():
     ],
 )
 def test_keys_as_people_write_them(name: str, changed: Changed, words: str):
-    assert key_words(name, changed) == words
+    assert format_keys(name, changed) == words

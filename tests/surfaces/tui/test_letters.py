@@ -100,7 +100,7 @@ async def test_a_draft_with_a_long_paste_is_kept_whole(tmp_path: Path):
             if is_first:
                 shown.app.editor.on_paste(events.Paste(pasted))
             await shown.pilot.pause()
-            assert shown.app.editor.expanded(shown.typed) == pasted
+            assert shown.app.editor.expand_pastes(shown.typed) == pasted
 
 
 async def test_who_leaves_waits_until_the_runs_of_this_process_are_ended(tmp_path: Path):

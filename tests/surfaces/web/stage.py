@@ -28,9 +28,9 @@ from bridle.core.ports import Store
 from bridle.core.protocol import Event, Prompt, Record, RunOptions
 from bridle.core.queries import ListSessions
 from bridle.sessions.service import SessionService
-from bridle.surfaces.daemon.http_side import HttpSide
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.rpc_side import RpcSide
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.http_service import HttpService
+from bridle.surfaces.daemon.rpc_service import RpcService
 from tests.patience import PATIENCE_S
 
 TOKEN = "token of the stage, as long as one is"
@@ -84,7 +84,7 @@ class Stage:
         self._scripts = 0
         self._model = ""
         self._service: SessionService | None = None
-        self._side: HttpSide | None = None
+        self._side: HttpService | None = None
 
     # ------------------------------------------------------------------ the service
 
@@ -124,8 +124,8 @@ class Stage:
         """Serve, at the same port as before if there was one."""
         settings = load_settings(self.env, self.project)
         self._service = open_service(settings, self.env)
-        desk = RpcSide(self._service, self.env, Place(self._home), str(self.project)).desk()
-        self._side = HttpSide(self._service, desk, settings.http, token, live=self._service.live)
+        desk = RpcService(self._service, self.env, DaemonFiles(self._home), str(self.project)).desk()
+        self._side = HttpService(self._service, desk, settings.http, token, live=self._service.live)
         await self._side.listen(("127.0.0.1", self._port))
         self._port = int(self._side.address.rpartition(":")[2])
 
@@ -195,7 +195,7 @@ class Stage:
             "console", lambda said: said.type == "error" and self.faults.append(f"console: {said.text}")
         )
         context.on("weberror", lambda error: self.faults.append(f"error: {error.error}"))
-        context.on("dialog", self._dismiss)
+        context.on("dialog", self._remove_warden)
         self._contexts.append(context)
         return context
 
@@ -232,7 +232,7 @@ class Stage:
     def _count(self, response: Response) -> None:
         self.bytes += int(response.headers.get("content-length", "0"))
 
-    async def _dismiss(self, dialog: Any) -> None:
+    async def _remove_warden(self, dialog: Any) -> None:
         self.faults.append(f"dialog: {dialog.message}")
         await dialog.dismiss()
 

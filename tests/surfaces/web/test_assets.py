@@ -10,8 +10,8 @@ from bridle.surfaces.web.assets import (
     STATIC,
     VENDOR,
     Assets,
-    imports_of,
-    late_imports_of,
+    find_dynamic_imports,
+    find_static_imports,
     load_assets,
     needed_by,
     vendor_table,
@@ -63,16 +63,16 @@ def test_a_file_has_an_address_of_its_content(assets: Assets):
 def test_every_import_leads_somewhere(assets: Assets):
     for name, asset in assets.modules.items():
         if name.startswith("bridle/"):
-            found = {*imports_of(asset), *late_imports_of(asset)}
+            found = {*find_static_imports(asset), *find_dynamic_imports(asset)}
             assert found <= set(assets.modules), f"{name} imports {found - set(assets.modules)}"
 
 
 def test_vendored_modules_need_nothing_that_is_not_there(assets: Assets):
     for name, asset in assets.modules.items():
         if not name.startswith("bridle/") and "/" in name:
-            assert set(imports_of(asset)) <= set(assets.modules), name
+            assert set(find_static_imports(asset)) <= set(assets.modules), name
 
-    assert set(imports_of(assets.modules["@preact/signals"])) == {
+    assert set(find_static_imports(assets.modules["@preact/signals"])) == {
         "preact",
         "preact/hooks",
         "@preact/signals-core",

@@ -10,45 +10,49 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bridle.core.budget import Limits, Share
-from bridle.core.child import ChildOrder, ChildView
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, Usage
 from bridle.core.permission import judge, parse_rule
 from bridle.core.ports import ToolContext, ToolOutput
+from bridle.core.sub_agent import ChildRequest, ChildStatus
 from bridle.core.tool import Access, Subject
 from bridle.tools.agents import agent_tools
-from bridle.tools.agents.starting import order_of, read_context, read_policy
+from bridle.tools.agents.spawn import parse_budget_policy, parse_context, parse_order
 from bridle.tools.toolbox import Toolbox
 
 TOOLBOX = Toolbox(agent_tools())
-DONE = ChildView(SessionId("one"), "agent-1", "completed", 1, text="three", turns=2, usage=Usage(input=1_234))
-BUSY = ChildView(SessionId("two"), "agent-2", "running", 1, running_ms=5, model="m/x", inherited=7)
-LOST = ChildView(SessionId("six"), "agent-3", "failed", 1, error="no key", text="half", worktree="/trees/six")
+DONE = ChildStatus(
+    SessionId("one"), "agent-1", "completed", 1, text="three", turns=2, usage=Usage(input=1_234)
+)
+BUSY = ChildStatus(SessionId("two"), "agent-2", "running", 1, running_ms=5, model="m/x", inherited=7)
+LOST = ChildStatus(
+    SessionId("six"), "agent-3", "failed", 1, error="no key", text="half", worktree="/trees/six"
+)
 
 
 class Kids:
     """Sub-agents that do nothing but remember what was asked of them."""
 
-    def __init__(self, *views: ChildView, end: ChildView = DONE) -> None:
+    def __init__(self, *views: ChildStatus, end: ChildStatus = DONE) -> None:
         self._views = views
         self._end = end
-        self.orders: list[ChildOrder] = []
+        self.orders: list[ChildRequest] = []
         self.cancelled: list[SessionId] = []
         self.sent: list[tuple[str, str]] = []
 
-    async def start(self, order: ChildOrder) -> ChildView:
+    async def start(self, order: ChildRequest) -> ChildStatus:
         self.orders.append(order)
         return BUSY
 
-    async def wait(self, child: SessionId) -> ChildView:
+    async def wait(self, child: SessionId) -> ChildStatus:
         assert child == BUSY.id
         return self._end
 
-    def views(self) -> tuple[ChildView, ...]:
+    def views(self) -> tuple[ChildStatus, ...]:
         return self._views
 
-    async def cancel(self, child: SessionId, reason: str = "") -> ChildView:
+    async def cancel(self, child: SessionId, reason: str = "") -> ChildStatus:
         self.cancelled.append(child)
         return replace(BUSY, stage="cancelled")
 
@@ -75,7 +79,7 @@ async def test_spawn_waits_for_the_answer():
 
     output = await use("agent_spawn", kids, prompt="count")
 
-    assert kids.orders == [ChildOrder("count", call_id=CallId("c"))]
+    assert kids.orders == [ChildRequest("count", call_id=CallId("c"))]
     assert output == ToolOutput("three\n\n[agent-1 one: completed, 2 turns, 1,234 tokens]")
 
 
@@ -96,7 +100,7 @@ async def test_spawn_understands_everything():
     )
 
     assert kids.orders == [
-        ChildOrder(
+        ChildRequest(
             "count",
             agent="coder",
             model="m/y",
@@ -139,7 +143,7 @@ async def test_fork_understands_everything():
     )
 
     assert kids.orders == [
-        ChildOrder(
+        ChildRequest(
             "count",
             "last_turns",
             3,
@@ -182,7 +186,7 @@ async def test_what_makes_no_sense_is_refused(name: str, args: dict[str, Any], m
     st.text(max_size=30) | st.from_regex(r"\A(last_turns|summary|fixed|proportional|equal):[0-9./]{1,12}\Z")
 )
 def test_any_text_is_understood_or_refused(text: str):
-    for read in (read_context, read_policy):
+    for read in (parse_context, parse_budget_policy):
         with suppress(ToolError):
             assert read(text)
 
@@ -198,7 +202,7 @@ def test_any_text_is_understood_or_refused(text: str):
     ],
 )
 def test_policies(text: str, share: Share):
-    assert read_policy(text) == share
+    assert parse_budget_policy(text) == share
 
 
 async def test_starting_one_is_free_in_every_mode_and_goes_on_after_a_cut():
@@ -214,10 +218,10 @@ async def test_starting_one_is_free_in_every_mode_and_goes_on_after_a_cut():
 def test_the_order_of_a_recorded_call_is_known_again():
     args = {"prompt": "x", "background": True, "isolation": "worktree", "budget": {"max_turns": 2}}
 
-    assert order_of("agent_spawn", args, CallId("c")) == ChildOrder(
+    assert parse_order("agent_spawn", args, CallId("c")) == ChildRequest(
         "x", share=Share(limits=Limits(turns=2)), background=True, worktree=True, call_id=CallId("c")
     )
-    assert order_of("agent_fork", {"prompt": "x", "context": "last_turns:2"}, CallId("c")) == ChildOrder(
+    assert parse_order("agent_fork", {"prompt": "x", "context": "last_turns:2"}, CallId("c")) == ChildRequest(
         "x", inherited="last_turns", amount=2, call_id=CallId("c")
     )
 
@@ -233,7 +237,7 @@ def test_the_order_of_a_recorded_call_is_known_again():
     ],
 )
 def test_a_call_that_was_no_order_gives_none(tool: str, args: dict[str, Any]):
-    assert order_of(tool, args, CallId("c")) is None
+    assert parse_order(tool, args, CallId("c")) is None
 
 
 @pytest.mark.parametrize("name", ["agent_spawn", "agent_list"])

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId
-from bridle.core.languages import (
+from bridle.core.language_servers import (
+    CodeAction,
+    CodeLocation,
+    CodeProblem,
     FileEdit,
-    Fix,
-    Found,
-    LookKind,
-    News,
-    Problem,
+    LookupKind,
+    ProblemChanges,
     Severity,
     Span,
-    Spot,
     SymbolInfo,
+    SymbolQuery,
 )
 from bridle.core.permission import Mode, Rule, judge, parse_rule
-from bridle.core.ports import ForeseeingTool, Tool, ToolContext, ToolOutput, offers
+from bridle.core.ports import AccessResolvingTool, Tool, ToolContext, ToolOutput, implements
 from bridle.core.server_views import ServerView
 
 
@@ -32,7 +32,7 @@ class FakeWatching:
     def __init__(self, languages: "FakeLanguages") -> None:
         self._languages = languages
 
-    async def news(self) -> News:
+    async def news(self) -> ProblemChanges:
         self._languages.asked.append(("news",))
         if self._languages.news_error is not None:
             raise self._languages.news_error
@@ -44,19 +44,19 @@ class FakeLanguages:
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
-        self.found: tuple[Found, ...] = ()
+        self.found: tuple[CodeLocation, ...] = ()
         self.symbols_of: dict[str, tuple[SymbolInfo, ...]] = {}
         self.project_symbols: tuple[SymbolInfo, ...] = ()
-        self.known_problems: tuple[Problem, ...] = ()
+        self.known_problems: tuple[CodeProblem, ...] = ()
         self.edits: Callable[[str], tuple[FileEdit, ...]] = lambda new: ()
-        self.offered: tuple[Fix, ...] = ()
+        self.offered: tuple[CodeAction, ...] = ()
         self.refusal: ToolError | None = None
         """What `look` and `rename` say instead."""
-        self.news = News()
+        self.news = ProblemChanges()
         self.before_error: Exception | None = None
         self.news_error: Exception | None = None
 
-    async def look(self, kind: LookKind, spot: Spot, cwd: str) -> tuple[Found, ...]:
+    async def look(self, kind: LookupKind, spot: SymbolQuery, cwd: str) -> tuple[CodeLocation, ...]:
         self.asked.append((kind, spot, cwd))
         if self.refusal is not None:
             raise self.refusal
@@ -70,17 +70,17 @@ class FakeLanguages:
         self.asked.append(("find", query, cwd))
         return self.project_symbols
 
-    async def problems(self, path: str, cwd: str) -> tuple[Problem, ...]:
+    async def problems(self, path: str, cwd: str) -> tuple[CodeProblem, ...]:
         self.asked.append(("problems", path, cwd))
         return self.known_problems
 
-    async def rename(self, spot: Spot, new_name: str, cwd: str) -> tuple[FileEdit, ...]:
+    async def rename(self, spot: SymbolQuery, new_name: str, cwd: str) -> tuple[FileEdit, ...]:
         self.asked.append(("rename", spot, new_name, cwd))
         if self.refusal is not None:
             raise self.refusal
         return self.edits(new_name)
 
-    async def fixes(self, path: str, line: int, end_line: int, cwd: str) -> tuple[Fix, ...]:
+    async def fixes(self, path: str, line: int, end_line: int, cwd: str) -> tuple[CodeAction, ...]:
         self.asked.append(("fixes", path, line, end_line, cwd))
         return self.offered
 
@@ -113,8 +113,8 @@ def span(path: Path | str, line: int = 1, column: int = 1, end_line: int = 0, en
     return Span(str(path), line, column, end_line or line, end_column or column)
 
 
-def problem(path: Path | str, message: str, severity: Severity = "error", line: int = 1) -> Problem:
-    return Problem(span(path, line), severity, message, "fake", "E1")
+def problem(path: Path | str, message: str, severity: Severity = "error", line: int = 1) -> CodeProblem:
+    return CodeProblem(span(path, line), severity, message, "fake", "E1")
 
 
 def renamed(cwd: Path, old: str, *, names: tuple[str, ...]) -> Callable[[str], tuple[FileEdit, ...]]:
@@ -143,7 +143,7 @@ def in_call(
 
 async def call(tool: Tool, args: dict[str, Any], context: ToolContext) -> ToolOutput:
     """Do what a session does with a call when its user says yes; raises ToolError when it is denied."""
-    if offers(tool, ForeseeingTool):
+    if implements(tool, AccessResolvingTool):
         await tool.foresee(args, context)
     verdict = judge(tool.access(args, context), context.rules, context.mode)
     if verdict.action == "deny":

@@ -12,15 +12,15 @@ from bridle.core.messages import ToolCall
 from bridle.core.ports import Tool, ToolContext
 from bridle.core.protocol import ApprovalRequested, Rewind, RunEnded, ToolFinished
 from bridle.core.queries import Records
-from bridle.core.turns import turns_of
+from bridle.core.turns import list_turns
 from bridle.lsp.catalogue import KNOWN
 from bridle.lsp.languages import LocalLanguages
-from bridle.lsp.settings import FolderLanguages, Pace
-from bridle.revisions.files import FileRevisions
+from bridle.lsp.settings import FolderLanguages, Timeouts
+from bridle.revisions.file_revisions import FileRevisions
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import MemoryBlobs
-from bridle.tools.code import code_tools, with_news
-from bridle.tools.files import file_tools
+from bridle.tools.code import code_tools, with_new_problems
+from bridle.tools.file_tools import file_tools
 from tests.patience import PATIENCE_S
 from tests.revisions.tree import tree_of
 from tests.sessions.stage import Play, Stage, says
@@ -61,9 +61,9 @@ async def live(shop: Path, tmp_path: Path) -> AsyncIterator[list[Tool]]:
     )
     sandbox = LocalSandbox(home=str(tmp_path))
     languages = LocalLanguages(
-        lambda cwd: folder, sandbox, pace=Pace(reading_s=PATIENCE_S, working_s=PATIENCE_S)
+        lambda cwd: folder, sandbox, pace=Timeouts(reading_s=PATIENCE_S, working_s=PATIENCE_S)
     )
-    yield [*code_tools(languages), *(with_news(tool, languages) for tool in file_tools())]
+    yield [*code_tools(languages), *(with_new_problems(tool, languages) for tool in file_tools())]
     await languages.aclose()
     await sandbox.end_session(SessionId("lsp"))
 
@@ -134,7 +134,7 @@ async def test_a_rename_over_three_files_takes_one_yes_and_one_step_back(
         ended: RunEnded = await stage.service.wait(stage.session, run)
         after = {path.name: path.read_text() for path in shop.glob("*.py")}
         log = await stage.log()
-        first = turns_of(await stage.service.ask(Records(stage.session)))[0]
+        first = list_turns(await stage.service.ask(Records(stage.session)))[0]
         await stage.service.submit(stage.session, Rewind(first.seq))
 
     results = [event.result.output for event in log if isinstance(event, ToolFinished)]

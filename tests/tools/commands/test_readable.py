@@ -2,7 +2,7 @@
 
 import pytest
 
-from bridle.tools.commands.readable import MAX_BYTES, MAX_LOOSE_BYTES, unreadable
+from bridle.tools.commands.readable import MAX_BYTES, MAX_LOOSE_BYTES, find_unreadable
 
 LONG = "x" * (MAX_LOOSE_BYTES + 1)
 
@@ -33,4 +33,4 @@ LONG = "x" * (MAX_LOOSE_BYTES + 1)
     ],
 )
 def test_what_is_not_tried(text: str, why: str):
-    assert unreadable(text) == why
+    assert find_unreadable(text) == why

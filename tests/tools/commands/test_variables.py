@@ -2,19 +2,19 @@
 
 import os
 
-from bridle.tools.commands.effort import Effort
-from bridle.tools.commands.parse import parse_script
-from bridle.tools.commands.script import Simple
+from bridle.tools.commands.parser import parse_script
+from bridle.tools.commands.script import SimpleCommand
+from bridle.tools.commands.step_limit import StepLimit
 from bridle.tools.commands.variables import MAX_GUESSES, Variables
 
 
 def guesses(text: str, cwd: str | None = "/place") -> list[tuple[str | None, tuple[str, ...]]]:
     """Return what is known of the words of the last command."""
     script = parse_script(text)
-    variables = Variables(Effort())
+    variables = Variables(StepLimit())
     variables.assign(script.values)
     step = script.steps[-1]
-    assert isinstance(step, Simple)
+    assert isinstance(step, SimpleCommand)
     return [(field.value, field.guesses) for field in variables.fields(step.words[1:], cwd)]
 
 

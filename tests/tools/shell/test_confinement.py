@@ -6,7 +6,7 @@ import pytest
 
 from bridle.core.tool import Access, Subject
 from bridle.tools.shell.confinement import Confinement, confine
-from tests.tools.commands.test_repository import git
+from tests.tools.commands.test_git_repository import git
 
 READS = Subject("command", "ls -l", "read")
 

@@ -12,7 +12,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ToolOutput
 from bridle.core.tool import Access
 from bridle.tools.secrets import Masker
-from bridle.tools.shell.ring import HEAD_BYTES, RING_BYTES
+from bridle.tools.shell.output_buffer import HEAD_BYTES, RING_BYTES
 from tests.tools.shell.conftest import MakeStage, Stage, is_gone
 
 QUICK = 0.05  # commands become jobs after this time

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.tools.web.content import decode, kind_of, pretty_json, title_of
+from bridle.tools.web.content import decode, detect_kind, pretty_json, title_of
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from bridle.tools.web.content import decode, kind_of, pretty_json, title_of
     ],
 )
 def test_a_body_is_told_by_its_type_and_its_start(media_type: str, start: bytes, kind: str):
-    assert kind_of(media_type, start) == kind
+    assert detect_kind(media_type, start) == kind
 
 
 @pytest.mark.parametrize(

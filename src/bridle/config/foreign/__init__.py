@@ -4,6 +4,6 @@
 claude | codex | crush ── findings(folder…) ──▶ Finding… ── bring ──▶ config.toml, skills/, agents/
 ```
 
-Only `bring` writes. Nothing is overwritten, and no secret is copied: a value that may be one is replaced by
-the name of a variable, and the user is told to set it.
+Only `importer` writes. Nothing is overwritten, and no secret is copied: a value that may be one is replaced
+by the name of a variable, and the user is told to set it.
 """

@@ -15,29 +15,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bridle.config.file_names import SKILL_FILE
 from bridle.config.foreign.claude_rules import rule_from_claude
 from bridle.config.foreign.findings import (
     Finding,
     FoundAgent,
     FoundSkill,
-    LeftOut,
+    NotImported,
+    catch_errors,
     folders_with,
+    get_table,
+    get_texts,
     is_agent_name,
     markdown_files,
-    or_left_out,
-    other_model,
+    note_dropped_model,
     read_json,
-    table,
-    texts,
 )
+from bridle.config.foreign.prompt_skills import skill_from_prompt, split_front_matter
 from bridle.config.foreign.servers import found_servers
-from bridle.config.foreign.skill_texts import head_of, skill_from_prompt
 from bridle.config.mcp_files import SAME_KEYS, TRANSPORTS
-from bridle.config.places import SKILL_FILE
 from bridle.config.rules import ACTIONS
-from bridle.config.schema import one_line
 from bridle.config.textfile import read_text
-from bridle.core.claude import TOOLS
+from bridle.config.validation import one_line
+from bridle.core.claude_code import TOOLS
 
 SETTINGS_FILE = "settings.json"
 STATE_FILE = ".claude.json"
@@ -46,31 +46,31 @@ MODES = {"acceptEdits": "accept-edits", "plan": "plan"}
 
 def findings(folder: Path) -> Iterator[Finding]:
     """Yield what a `.claude` folder holds besides sessions and hooks. Blocks."""
-    yield from or_left_out("setting", SETTINGS_FILE, _settings(folder))
-    yield from or_left_out("server", STATE_FILE, _servers(folder))
+    yield from catch_errors("setting", SETTINGS_FILE, _settings(folder))
+    yield from catch_errors("server", STATE_FILE, _servers(folder))
     for file in markdown_files(folder / "commands"):
         name = "-".join(file.relative_to(folder / "commands").with_suffix("").parts)
-        yield from or_left_out("skill", one_line(name), _skill(file, folder, name))
+        yield from catch_errors("skill", one_line(name), _skill(file, folder, name))
     for file in markdown_files(folder / "agents"):
-        yield from or_left_out("agent", one_line(file.stem), _agent(file, folder))
+        yield from catch_errors("agent", one_line(file.stem), _agent(file, folder))
     for inside in folders_with(folder / "skills", SKILL_FILE):
         yield FoundSkill(inside.name, folder=inside)
 
 
 def _settings(folder: Path) -> Iterator[Finding]:
     settings = read_json(folder / SETTINGS_FILE, folder)
-    permissions = table(settings, "permissions")
+    permissions = get_table(settings, "permissions")
     for action in ACTIONS:
-        yield from (rule_from_claude(action, text) for text in texts(permissions, action))
+        yield from (rule_from_claude(action, text) for text in get_texts(permissions, action))
     yield from _choices(settings, permissions)
 
 
 def _servers(folder: Path) -> Iterator[Finding]:
     state = _state(folder)
-    yield from found_servers({name: _entry(one) for name, one in table(state, "mcpServers").items()})
-    for project, told in table(state, "projects").items():
-        for name in table(told, "mcpServers"):
-            yield LeftOut("server", one_line(name), f"it is of the project {one_line(project)} alone")
+    yield from found_servers({name: _entry(one) for name, one in get_table(state, "mcpServers").items()})
+    for project, told in get_table(state, "projects").items():
+        for name in get_table(told, "mcpServers"):
+            yield NotImported("server", one_line(name), f"it is of the project {one_line(project)} alone")
 
 
 def _skill(file: Path, folder: Path, name: str) -> Iterator[Finding]:
@@ -90,19 +90,19 @@ def _state(folder: Path) -> dict[str, Any]:
 def _choices(settings: dict[str, Any], permissions: dict[str, Any]) -> Iterator[Finding]:
     mode = permissions.get("defaultMode")
     if isinstance(mode, str) and mode in MODES:
-        yield LeftOut(
+        yield NotImported(
             "setting", f"mode {mode}", f"if you want it here: bridle config set rules.mode {MODES[mode]}"
         )
     elif isinstance(mode, str) and mode != "default":
-        yield LeftOut(
+        yield NotImported(
             "setting", f"mode {one_line(mode[:40])}", "a mode is for you to choose: bridle run --yolo"
         )
-    for place in texts(permissions, "additionalDirectories"):
-        yield LeftOut(
+    for place in get_texts(permissions, "additionalDirectories"):
+        yield NotImported(
             "setting", one_line(place), "a folder is opened with sandbox.writable and a rule for reading"
         )
-    if names := sorted(table(settings, "env")):
-        yield LeftOut(
+    if names := sorted(get_table(settings, "env")):
+        yield NotImported(
             "setting", "env", f"set these yourself where you need them: {', '.join(map(one_line, names))}"
         )
 
@@ -120,22 +120,24 @@ def _entry(entry: Any) -> Any:
     return ours
 
 
-def agent_from_markdown(name: str, text: str) -> FoundAgent | LeftOut:
+def agent_from_markdown(name: str, text: str) -> FoundAgent | NotImported:
     """Build an agent from a file with front matter and a prompt."""
-    head, body = head_of(text)
+    head, body = split_front_matter(text)
     if not is_agent_name(name):
-        return LeftOut("agent", one_line(name), "its name is not one for an agent")
+        return NotImported("agent", one_line(name), "its name is not one for an agent")
     if not body.strip():
-        return LeftOut("agent", name, "it has no prompt")
+        return NotImported("agent", name, "it has no prompt")
     tree: dict[str, Any] = {}
     notes = []
     if wanted := [one.strip() for one in head.get("tools", "").strip("[]").split(",") if one.strip()]:
         known = [TOOLS.get(one, one) for one in wanted if one in TOOLS or one.startswith("mcp__")]
         if not known:
-            return LeftOut("agent", name, f"none of its tools is here: {', '.join(map(one_line, wanted))}")
+            return NotImported(
+                "agent", name, f"none of its tools is here: {', '.join(map(one_line, wanted))}"
+            )
         tree["tools"] = known
         if missing := [one for one in wanted if one not in TOOLS and not one.startswith("mcp__")]:
             notes.append(f"tools that are not here: {', '.join(map(one_line, missing))}")
     if head.get("model", "inherit") != "inherit":
-        notes.append(other_model(head["model"]))
+        notes.append(note_dropped_model(head["model"]))
     return FoundAgent(name, body, tree, "; ".join(notes))

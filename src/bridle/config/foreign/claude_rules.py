@@ -14,9 +14,9 @@
 
 import re
 
-from bridle.config.foreign.findings import FoundRule, LeftOut
-from bridle.config.schema import one_line
-from bridle.core.claude import TOOLS
+from bridle.config.foreign.findings import FoundRule, NotImported
+from bridle.config.validation import one_line
+from bridle.core.claude_code import TOOLS
 from bridle.core.errors import ConfigError
 from bridle.core.permission import EDITING_TOOLS, Action, parse_rule
 
@@ -28,18 +28,18 @@ _EDITING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _PATHS = ("Read", "Grep", "Glob", "LS", *_EDITING)
 
 
-def rule_from_claude(action: Action, written: str) -> FoundRule | LeftOut:
+def rule_from_claude(action: Action, written: str) -> FoundRule | NotImported:
     """Translate one entry of `permissions.allow`, `ask` or `deny`."""
     left_out = f"{action} {one_line(written[:200])}"
     match = _RULE.fullmatch(written.strip())
     if match is None or len(written) > 4000:
-        return LeftOut("rule", left_out, "it cannot be understood")
+        return NotImported("rule", left_out, "it cannot be understood")
     tool, pattern = match["tool"], (match["pattern"] or "").strip()
     if tool.startswith("mcp__"):
         name = tool if tool.count("__") > 1 else f"{tool}__*"
         rules = [f"{name}({pattern})" if pattern else name]
     elif tool == "Bash" and action == "allow" and pattern in ("", "*", ":*"):
-        return LeftOut("rule", left_out, TOO_WIDE)
+        return NotImported("rule", left_out, TOO_WIDE)
     elif tool in _PATHS:
         rules = [
             f"{name}({path})" if path else name
@@ -50,11 +50,11 @@ def rule_from_claude(action: Action, written: str) -> FoundRule | LeftOut:
         ours = TOOLS[tool]
         rules = [ours if pattern in ("", "*", ":*") else f"{ours}({pattern})"]
     else:
-        return LeftOut("rule", left_out, NO_TOOL)
+        return NotImported("rule", left_out, NO_TOOL)
     try:
         return FoundRule(action, written, tuple(str(parse_rule(action, rule)) for rule in rules))
     except ConfigError as error:
-        return LeftOut("rule", left_out, error.message)
+        return NotImported("rule", left_out, error.message)
 
 
 def _tools(action: Action, tool: str) -> tuple[str, ...]:

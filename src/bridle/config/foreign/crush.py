@@ -15,21 +15,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bridle.config.file_names import SKILL_FILE
 from bridle.config.foreign.claude_rules import TOO_WIDE
 from bridle.config.foreign.findings import (
     Finding,
     FoundRule,
     FoundSkill,
-    LeftOut,
+    NotImported,
+    catch_errors,
     folders_with,
-    or_left_out,
+    get_table,
+    get_texts,
     read_json,
-    table,
-    texts,
 )
 from bridle.config.foreign.servers import found_servers
-from bridle.config.places import SKILL_FILE
-from bridle.config.schema import one_line
+from bridle.config.validation import one_line
 from bridle.core.errors import ConfigError
 from bridle.core.permission import EDITING_TOOLS, Action, parse_rule
 
@@ -56,10 +56,10 @@ def findings(folders: tuple[Path, ...]) -> Iterator[Finding]:
     """Yield what the settings of a user and a project hold. Blocks."""
     for folder in folders:
         for name in CONFIG_NAMES:
-            yield from or_left_out("setting", name, _settings(folder / name))
+            yield from catch_errors("setting", name, _settings(folder / name))
         for name in PROGRAMS:
             if (folder / name).is_file():
-                yield LeftOut(
+                yield NotImported(
                     "setting", name, "it is a program, which is not run: bridle mcp add adds its servers"
                 )
         for inside in folders_with(folder / "skills", SKILL_FILE):
@@ -68,10 +68,10 @@ def findings(folders: tuple[Path, ...]) -> Iterator[Finding]:
 
 def _settings(file: Path) -> Iterator[Finding]:
     tree = read_json(file, file.parent)
-    servers = table(tree, "mcp")
-    for name in texts(table(tree, "permissions"), "allowed_tools"):
+    servers = get_table(tree, "mcp")
+    for name in get_texts(get_table(tree, "permissions"), "allowed_tools"):
         yield _rule("allow", name, servers)
-    for name in texts(table(tree, "options"), "disabled_tools"):
+    for name in get_texts(get_table(tree, "options"), "disabled_tools"):
         yield _rule("deny", name, servers)
     yield from found_servers({name: _entry(name, one) for name, one in servers.items()})
 
@@ -80,7 +80,7 @@ def _rule(action: Action, written: str, servers: dict[str, Any]) -> Finding:
     tool = written.partition(":")[0]
     rules = TOOLS.get(tool, ())
     if tool == "bash" and action == "allow":
-        return LeftOut("rule", f"{action} {one_line(written[:200])}", TOO_WIDE)
+        return NotImported("rule", f"{action} {one_line(written[:200])}", TOO_WIDE)
     if action == "deny" and rules and rules[0] in EDITING_TOOLS:
         rules = EDITING_TOOLS
     if not rules:
@@ -92,9 +92,9 @@ def _rule(action: Action, written: str, servers: dict[str, Any]) -> Finding:
     try:
         rules = tuple(str(parse_rule(action, rule)) for rule in rules)
     except ConfigError as error:
-        return LeftOut("rule", f"{action} {one_line(written[:200])}", error.message)
+        return NotImported("rule", f"{action} {one_line(written[:200])}", error.message)
     if not rules:
-        return LeftOut("rule", f"{action} {one_line(written[:200])}", "no tool here is like it")
+        return NotImported("rule", f"{action} {one_line(written[:200])}", "no tool here is like it")
     return FoundRule(action, written, rules)
 
 
@@ -119,7 +119,7 @@ def _entry(name: str, entry: Any) -> Any:
         ours["timeout"] = f"{seconds}s"
     if entry.get("disabled") is True:
         ours["enabled"] = False
-    ours["without_tools"] = texts(entry, "disabled_tools")
+    ours["without_tools"] = get_texts(entry, "disabled_tools")
     return ours
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from bridle.config.kinds import AGENT_NAME_PATTERN
-from bridle.config.kontekst_copy import BroughtKind
-from bridle.config.schema import one_line
+from bridle.config.import_files import BroughtKind
 from bridle.config.textfile import read_text
+from bridle.config.validation import one_line
+from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError
 from bridle.core.malformed import MALFORMED
 from bridle.core.permission import Action
@@ -54,7 +54,7 @@ class FoundAgent(Struct, frozen=True):
     note: str = ""
 
 
-class LeftOut(Struct, frozen=True):
+class NotImported(Struct, frozen=True):
     """Something that cannot be imported, and why, or what to do instead."""
 
     kind: BroughtKind
@@ -62,7 +62,7 @@ class LeftOut(Struct, frozen=True):
     why: str
 
 
-Finding = FoundRule | FoundServer | FoundSkill | FoundAgent | LeftOut
+Finding = FoundRule | FoundServer | FoundSkill | FoundAgent | NotImported
 
 
 def kind_of(finding: Finding) -> BroughtKind:
@@ -76,16 +76,16 @@ def kind_of(finding: Finding) -> BroughtKind:
             return "skill"
         case FoundAgent():
             return "agent"
-        case LeftOut(kind):
+        case NotImported(kind):
             return kind
 
 
-def or_left_out(kind: BroughtKind, name: str, found: Iterator[Finding]) -> Iterator[Finding]:
+def catch_errors(kind: BroughtKind, name: str, found: Iterator[Finding]) -> Iterator[Finding]:
     """Yield the findings; on a ConfigError, yield a LeftOut for the rest."""
     try:
         yield from found
     except ConfigError as error:
-        yield LeftOut(kind, name, error.message)
+        yield NotImported(kind, name, error.message)
 
 
 def read_json(file: Path, within: Path) -> dict[str, Any]:
@@ -102,13 +102,13 @@ def read_json(file: Path, within: Path) -> dict[str, Any]:
     return tree
 
 
-def table(tree: Any, key: str) -> dict[str, Any]:
+def get_table(tree: Any, key: str) -> dict[str, Any]:
     """Return a table of an unvalidated tree; empty if there is none."""
     value = tree.get(key) if isinstance(tree, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def texts(tree: Any, key: str) -> list[str]:
+def get_texts(tree: Any, key: str) -> list[str]:
     """Return the strings of an unvalidated list, at most MAX_ENTRIES."""
     value = tree.get(key) if isinstance(tree, dict) else None
     return [one for one in value if isinstance(one, str)][:MAX_ENTRIES] if isinstance(value, list) else []
@@ -137,7 +137,7 @@ def folders_with(folder: Path, file: str) -> Iterator[Path]:
             yield inside
 
 
-def other_model(wanted: str) -> str:
+def note_dropped_model(wanted: str) -> str:
     """Return a note that an agent comes without its model: names and keys of models differ here."""
     return f"it wanted the model {one_line(wanted)}, and has that of your settings"
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from bridle.config.foreign.findings import MAX_ENTRIES, Finding, FoundServer, LeftOut
+from bridle.config.foreign.findings import MAX_ENTRIES, Finding, FoundServer, NotImported
 from bridle.config.mcp import entry_fault, url_problem
-from bridle.config.schema import build, one_line, problems
 from bridle.config.server_keys import McpServerSettings, McpSettings
+from bridle.config.validation import build, one_line, problems
 
 _REFERENCE = re.compile(r"(?:(?:Bearer|Basic|Token) )?(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token) ", re.IGNORECASE)
@@ -36,19 +36,19 @@ def found_servers(listed: dict[str, Any]) -> Iterator[Finding]:
     for written, entry in list(listed.items())[:MAX_ENTRIES]:
         name = re.sub(r"_+", "_", _UNNAMED.sub("_", written)).strip("_")[:48].strip("_")
         if not isinstance(entry, dict):
-            yield LeftOut("server", one_line(written), "it is not a table")
+            yield NotImported("server", one_line(written), "it is not a table")
             continue
-        clean = _Cleaner(name)
+        clean = _SecretRemover(name)
         try:
             kept = clean.entry(
                 {key: value for key, value in entry.items() if value not in (None, "", {}, [])}
             )
         except (AttributeError, TypeError, ValueError):
-            yield LeftOut("server", one_line(written), "it cannot be understood")
+            yield NotImported("server", one_line(written), "it cannot be understood")
             continue
         fault = _fault(name, kept)
         yield (
-            LeftOut("server", one_line(written), fault)
+            NotImported("server", one_line(written), fault)
             if fault
             else FoundServer(name, kept, tuple(sorted(clean.needs)))
         )
@@ -64,7 +64,7 @@ def _fault(name: str, entry: dict[str, Any]) -> str:
     return f"its address {wrong[0]}" if wrong else ""
 
 
-class _Cleaner:
+class _SecretRemover:
     """Replaces possible secrets of one server by variables."""
 
     def __init__(self, server: str) -> None:

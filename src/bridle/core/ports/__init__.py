@@ -1,16 +1,39 @@
 """Ports: the protocols through which the engine uses the outside world, each with at most five methods."""
 
+from bridle.core.ports.environment import Clock, DurableSteps, Observer, Randomness
 from bridle.core.ports.hooks import HookEvent, HookRound, Hooks
-from bridle.core.ports.models import KnowsModels, LocalModels, Models, Provider, SchemaHolder, TokenCounter
-from bridle.core.ports.offering import offers
-from bridle.core.ports.programs import Changes, Process, ProcessSpec, Sandbox, SandboxKind, SandboxStatus
-from bridle.core.ports.records import Blobs, Claims, DatedStore, Keeper, Memory, Recalled, Revisions, Store
-from bridle.core.ports.surroundings import Chance, Clock, Observer, Steps
-from bridle.core.ports.tenants import Purse, Tenants, Workplaces
+from bridle.core.ports.models import (
+    LocalModels,
+    ModelInfoProvider,
+    Models,
+    Provider,
+    SchemaEnforcer,
+    TokenCounter,
+)
+from bridle.core.ports.optional import implements
+from bridle.core.ports.programs import (
+    Process,
+    ProcessChanges,
+    ProcessSpec,
+    Sandbox,
+    SandboxKind,
+    SandboxStatus,
+)
+from bridle.core.ports.storage import (
+    Blobs,
+    Claims,
+    DatedStore,
+    FileTracker,
+    Memory,
+    MemoryHit,
+    Revisions,
+    Store,
+)
+from bridle.core.ports.tenants import FolderPolicy, TenantBudget, Tenants
 from bridle.core.ports.tools import (
-    ForeseeingTool,
+    AccessResolvingTool,
+    ConditionalTool,
     GuardedDispatcher,
-    OccasionalTool,
     SessionTool,
     SlowTool,
     Tool,
@@ -20,44 +43,44 @@ from bridle.core.ports.tools import (
 )
 
 __all__ = [
+    "AccessResolvingTool",
     "Blobs",
-    "Chance",
-    "Changes",
     "Claims",
     "Clock",
+    "ConditionalTool",
     "DatedStore",
-    "ForeseeingTool",
+    "DurableSteps",
+    "FileTracker",
+    "FolderPolicy",
     "GuardedDispatcher",
     "HookEvent",
     "HookRound",
     "Hooks",
-    "Keeper",
-    "KnowsModels",
     "LocalModels",
     "Memory",
+    "MemoryHit",
+    "ModelInfoProvider",
     "Models",
     "Observer",
-    "OccasionalTool",
     "Process",
+    "ProcessChanges",
     "ProcessSpec",
     "Provider",
-    "Purse",
-    "Recalled",
+    "Randomness",
     "Revisions",
     "Sandbox",
     "SandboxKind",
     "SandboxStatus",
-    "SchemaHolder",
+    "SchemaEnforcer",
     "SessionTool",
     "SlowTool",
-    "Steps",
     "Store",
+    "TenantBudget",
     "Tenants",
     "TokenCounter",
     "Tool",
     "ToolContext",
     "ToolDispatcher",
     "ToolOutput",
-    "Workplaces",
-    "offers",
+    "implements",
 ]

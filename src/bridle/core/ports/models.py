@@ -32,16 +32,16 @@ class TokenCounter(Protocol):
 
 
 @runtime_checkable
-class SchemaHolder(Protocol):
+class SchemaEnforcer(Protocol):
     """Optional for a provider: it can enforce a JSON Schema on an answer."""
 
-    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that are not enforced; empty if all are."""
         ...
 
 
 @runtime_checkable
-class KnowsModels(Protocol):
+class ModelInfoProvider(Protocol):
     """Optional for a provider: it supplies the facts of its models."""
 
     def model(self, name: str) -> Model:

@@ -47,7 +47,7 @@ class ProcessSpec(Struct, frozen=True):
     cpu_s: int | None = None
 
 
-class Changes(Protocol):
+class ProcessChanges(Protocol):
     """The file changes of a program: those that were refused, and traps that were moved away."""
 
     @property
@@ -81,7 +81,7 @@ class Process(Protocol):
         ...
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> ProcessChanges:
         """Its file changes."""
         ...
 

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from bridle.core.budget import Limits, Spend
 from bridle.core.ids import RunId, SessionId
-from bridle.core.purse import Reservation
 from bridle.core.tenancy import Bounds, KeptToken, Tenant
+from bridle.core.tenant_budget import Reservation
 
 
 class Tenants(Protocol):
@@ -21,7 +21,7 @@ class Tenants(Protocol):
         ...
 
 
-class Workplaces(Protocol):
+class FolderPolicy(Protocol):
     """Check where the sessions of tenants may work."""
 
     async def check_session(self, session: SessionId, cwd: str) -> None:
@@ -33,7 +33,7 @@ class Workplaces(Protocol):
         ...
 
 
-class Purse(Protocol):
+class TenantBudget(Protocol):
     """The remaining budget of a tenant, shared by all workers that run its sessions."""
 
     async def reserve(self, session: SessionId, run_id: RunId, wanted: Limits) -> Limits:

@@ -5,12 +5,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from bridle.core.child import Children
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, ToolCall, ToolResult
 from bridle.core.permission import Mode, Rule
 from bridle.core.protocol import FilesSeen, KernelSaved, Question, Todo, TodosChanged
-from bridle.core.sampling import Sample, Sampled
+from bridle.core.sampling_request import SampleReply, SampleRequest
+from bridle.core.sub_agent import Children
 from bridle.core.tool import Access, ToolSpec
 
 
@@ -49,7 +49,7 @@ class ToolContext(Struct, frozen=True):
     """How often the session was rewound; a kernel from before the last rewind has outdated state."""
     children: Children | None = None
     """The run's sub-agents; None if it may not have any."""
-    sample: Callable[[Sample], Awaitable[Sampled]] | None = None
+    sample: Callable[[SampleRequest], Awaitable[SampleReply]] | None = None
     """Send the model a request within the run's limits; raises ToolError. None if the tool may not."""
 
 
@@ -114,7 +114,7 @@ class SessionTool(Protocol):
 
 
 @runtime_checkable
-class OccasionalTool(Protocol):
+class ConditionalTool(Protocol):
     """Optional for a tool: it is useful only in some folders."""
 
     def is_useful(self, cwd: str) -> bool:
@@ -132,7 +132,7 @@ class SlowTool(Protocol):
 
 
 @runtime_checkable
-class ForeseeingTool(Protocol):
+class AccessResolvingTool(Protocol):
     """Optional for a tool: it must do I/O to find out what a call would touch."""
 
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:

@@ -16,7 +16,7 @@ Answer = Literal["once", "session", "always", "deny", "stop"]
 Delivery = Literal["steer", "queue"]
 RewindScope = Literal["all", "files", "conversation"]
 
-LENT_VARIABLES = """
+CLIENT_VARIABLES = """
 PATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PYENV_VERSION PYTHONPATH NODE_PATH JAVA_HOME LANG LC_ALL TZ
 """.split()
 MAX_VARIABLE_CHARS = 32 * 1024

@@ -22,7 +22,7 @@ class LocalServer(Struct, frozen=True):
     close: Callable[[], Awaitable[None]]
 
 
-class Choice(Struct, frozen=True):
+class EmbedderSettings(Struct, frozen=True):
     """The embedder settings."""
 
     wanted: Wanted = "auto"
@@ -32,7 +32,7 @@ class Choice(Struct, frozen=True):
     key: str = ""
 
 
-def open_embedder(choice: Choice, minilm: Callable[[], LocalServer | None]) -> Embedder | None:
+def open_embedder(choice: EmbedderSettings, minilm: Callable[[], LocalServer | None]) -> Embedder | None:
     """Create the embedder; None if none is installed. Raises ConfigError if the one named is not available.
 
     `minilm` returns the local server, or None if its weights or its runtime are not installed.
@@ -64,7 +64,7 @@ def open_embedder(choice: Choice, minilm: Callable[[], LocalServer | None]) -> E
     return WordLlama(folder) if folder else None
 
 
-def _server(choice: Choice) -> Embedder:
+def _server(choice: EmbedderSettings) -> Embedder:
     from bridle.memory.embedders.server import Endpoint, ServerEmbedder  # noqa: PLC0415  needs numpy
 
     if not choice.base_url:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.malformed import MALFORMED
-from bridle.memory.embedders.rows import unit_rows
+from bridle.memory.embedders.normalize import normalize_rows
 
 BATCH_TEXTS = 32
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -77,7 +77,7 @@ class ServerEmbedder:
             rows += await self._batch(endpoint, list(texts[start : start + BATCH_TEXTS]))
         if len({len(row) for row in rows}) > 1:
             raise self._failure("gave vectors of different lengths")
-        return unit_rows(np.array(rows))
+        return normalize_rows(np.array(rows))
 
     async def aclose(self) -> None:
         """Close the connections, and the server if Bridle started it."""

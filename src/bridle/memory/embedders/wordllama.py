@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bridle.core.errors import ConfigError
-from bridle.memory.embedders.rows import unit_rows
+from bridle.memory.embedders.normalize import normalize_rows
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -57,7 +57,7 @@ class WordLlama:
         for row, encoded in zip(rows, tokenizer.encode_batch(texts, add_special_tokens=False), strict=True):
             if encoded.ids:
                 row[:] = table[np.minimum(encoded.ids, len(table) - 1)].mean(axis=0, dtype=np.float32)
-        return unit_rows(rows)
+        return normalize_rows(rows)
 
     def _load(self) -> tuple[Any, NDArray[np.float16]]:
         with self._loading:

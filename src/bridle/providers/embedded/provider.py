@@ -5,10 +5,10 @@ from typing import Any
 
 from bridle.providers.embedded.runtime import embedded_options
 from bridle.providers.embedded.weights import find_weights
-from bridle.providers.llama.constrain import ToolMode
 from bridle.providers.llama.options import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
 from bridle.providers.llama.server import LlamaServer
+from bridle.providers.llama.tool_plan import ToolMode
 
 MAX_OUTPUT_TOKENS = 512  # stops a small model that keeps generating within seconds, not minutes
 

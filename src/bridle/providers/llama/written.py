@@ -9,13 +9,13 @@
 import re
 
 from bridle.core.protocol import ToolCallDelta
-from bridle.providers.reply import ReplyBuilder
+from bridle.providers.reply_builder import ReplyBuilder
 
 _HEAD = re.compile(r'\s*\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,\s*"arguments"\s*:\s*')
 _TAIL = re.compile(r"[\s}]*\Z")
 
 
-class WrittenCall:
+class CallParser:
     """Parses one call; if `name` is given, the text is only the arguments."""
 
     def __init__(self, builder: ReplyBuilder, name: str = "") -> None:

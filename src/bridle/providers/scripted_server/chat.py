@@ -9,9 +9,9 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, StopReason, Text, ToolResult, Usage
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
-from bridle.providers.scene import CallChunk, Chunk, ReasoningChunk, Scene, TextChunk
 from bridle.providers.script import Reason
-from bridle.providers.scripted_server.wire import ErrorAnswer, WireRequest, decode_args
+from bridle.providers.scripted_reply import CallChunk, Chunk, ReasoningChunk, ScriptedReply, TextChunk
+from bridle.providers.scripted_server.wire_request import ErrorResponse, WireRequest, decode_args
 from bridle.providers.sse import encode_event
 
 CREATED = 1_763_190_000  # constant, so that replies are reproducible
@@ -110,12 +110,12 @@ class ChatWire:
             stream=bool(asked.stream),
         )
 
-    def begin(self, scene: Scene) -> bytes:
+    def begin(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that start the stream."""
         self._model = scene.model
         return self._event({"role": "assistant", "content": ""})
 
-    def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
+    def chunk(self, scene: ScriptedReply, chunk: Chunk) -> bytes:
         """Return the bytes of one chunk."""
         match chunk:
             case TextChunk():
@@ -125,7 +125,7 @@ class ChatWire:
             case CallChunk():
                 return self._event({"tool_calls": [_call_piece(scene, chunk)]})
 
-    def end(self, scene: Scene) -> bytes:
+    def end(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that end the stream."""
         last = self._event({}, _FINISH[scene.stop_reason])
         if self._with_usage:
@@ -134,7 +134,7 @@ class ChatWire:
             )
         return last + encode_event(b"[DONE]")
 
-    def whole(self, scene: Scene) -> dict[str, Any]:
+    def whole(self, scene: ScriptedReply) -> dict[str, Any]:
         """Return the JSON reply to a request without streaming."""
         message: dict[str, Any] = {"role": "assistant", "content": scene.text or None, "refusal": None}
         if scene.reasoning:
@@ -149,13 +149,13 @@ class ChatWire:
         self._model = scene.model
         return self._frame("chat.completion", [choice], usage(scene.usage))
 
-    def error(self, reason: Reason, message: str) -> ErrorAnswer:
+    def error(self, reason: Reason, message: str) -> ErrorResponse:
         """Return an error response in the vendor's format."""
-        return error_answer(reason, message)
+        return error_response(reason, message)
 
     def error_event(self, reason: Reason, message: str) -> bytes:
         """Return an error event for a stream that has started."""
-        return encode_event(msgspec.json.encode(error_answer(reason, message).body))
+        return encode_event(msgspec.json.encode(error_response(reason, message).body))
 
     def _event(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
@@ -168,10 +168,10 @@ class ChatWire:
         return frame
 
 
-def error_answer(reason: Reason, message: str) -> ErrorAnswer:
+def error_response(reason: Reason, message: str) -> ErrorResponse:
     """Return an error response in OpenAI's format."""
     status, kind, code = _ERRORS[reason]
-    return ErrorAnswer(status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
+    return ErrorResponse(status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
 def usage(used: Usage) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def usage(used: Usage) -> dict[str, Any]:
     }
 
 
-def _call_piece(scene: Scene, chunk: CallChunk) -> dict[str, Any]:
+def _call_piece(scene: ScriptedReply, chunk: CallChunk) -> dict[str, Any]:
     call = scene.calls[chunk.index]
     if not chunk.first:
         return {"index": chunk.index, "function": {"arguments": chunk.args}}

@@ -24,9 +24,16 @@ from bridle.core.messages import (
 )
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
-from bridle.providers.scene import CallChunk, Chunk, ReasoningChunk, Scene, SceneCall, TextChunk
 from bridle.providers.script import Reason
-from bridle.providers.scripted_server.wire import ErrorAnswer, WireRequest, decode_args
+from bridle.providers.scripted_reply import (
+    CallChunk,
+    Chunk,
+    ReasoningChunk,
+    ScriptedCall,
+    ScriptedReply,
+    TextChunk,
+)
+from bridle.providers.scripted_server.wire_request import ErrorResponse, WireRequest, decode_args
 from bridle.providers.sse import encode_event
 
 Form = Literal["whole", "sse", "array"]
@@ -123,11 +130,11 @@ class GeminiWire:
         self._form = form
         self._is_first = True
 
-    def begin(self, scene: Scene) -> bytes:
+    def begin(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that start the stream."""
         return b"" if self._form == "sse" else b"["
 
-    def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
+    def chunk(self, scene: ScriptedReply, chunk: Chunk) -> bytes:
         """Return the bytes of one chunk; a call is sent only when complete."""
         match chunk:
             case TextChunk():
@@ -139,11 +146,11 @@ class GeminiWire:
             case CallChunk():
                 return b""
 
-    def end(self, scene: Scene) -> bytes:
+    def end(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that end the stream."""
         return self._frame(_response(scene, [], _finish(scene))) + (b"" if self._form == "sse" else b"]")
 
-    def whole(self, scene: Scene) -> dict[str, Any]:
+    def whole(self, scene: ScriptedReply) -> dict[str, Any]:
         """Return the JSON reply to a request without streaming."""
         parts: list[dict[str, Any]] = []
         if scene.reasoning:
@@ -153,10 +160,10 @@ class GeminiWire:
         parts += [_call(scene, n) for n, call in enumerate(scene.calls) if _is_sound(call)]
         return _response(scene, parts, _finish(scene))
 
-    def error(self, reason: Reason, message: str) -> ErrorAnswer:
+    def error(self, reason: Reason, message: str) -> ErrorResponse:
         """Return an error response in the vendor's format."""
         status, word, words = _ERRORS[reason]
-        return ErrorAnswer(
+        return ErrorResponse(
             status, {"error": {"code": status, "message": words.format(message), "status": word}}
         )
 
@@ -173,7 +180,7 @@ class GeminiWire:
         return comma + data
 
 
-def _response(scene: Scene, parts: list[dict[str, Any]], finish: str | None = None) -> dict[str, Any]:
+def _response(scene: ScriptedReply, parts: list[dict[str, Any]], finish: str | None = None) -> dict[str, Any]:
     candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
     if finish:
         candidate["finishReason"] = finish
@@ -185,16 +192,16 @@ def _response(scene: Scene, parts: list[dict[str, Any]], finish: str | None = No
     }
 
 
-def _finish(scene: Scene) -> str:
+def _finish(scene: ScriptedReply) -> str:
     sound = all(map(_is_sound, scene.calls))
     return _FINISH[scene.stop_reason] if sound else "MALFORMED_FUNCTION_CALL"
 
 
-def _is_sound(call: SceneCall) -> bool:
+def _is_sound(call: ScriptedCall) -> bool:
     return not decode_args(call.id, call.name, call.args).invalid
 
 
-def _call(scene: Scene, index: int) -> dict[str, Any]:
+def _call(scene: ScriptedReply, index: int) -> dict[str, Any]:
     call = scene.calls[index]
     function = {"name": call.name, "args": decode_args(call.id, call.name, call.args).args}
     part: dict[str, Any] = {"functionCall": function | {"id": call.id} if call.id else function}

@@ -27,9 +27,9 @@ from bridle.core.messages import (
 )
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
-from bridle.providers.scene import CallChunk, Chunk, ReasoningChunk, Scene, TextChunk
 from bridle.providers.script import Reason
-from bridle.providers.scripted_server.wire import ErrorAnswer, WireRequest, decode_args
+from bridle.providers.scripted_reply import CallChunk, Chunk, ReasoningChunk, ScriptedReply, TextChunk
+from bridle.providers.scripted_server.wire_request import ErrorResponse, WireRequest, decode_args
 from bridle.providers.sse import encode_event
 
 _STOP: dict[StopReason, str] = {
@@ -108,13 +108,13 @@ class MessagesWire:
         self._open: object = None
         """The content of the open block: a chunk type, or the number of a call."""
 
-    def begin(self, scene: Scene) -> bytes:
+    def begin(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that start the stream."""
         used = _usage(scene.usage) | {"output_tokens": 1}
         message = self._message(scene, [], None) | {"usage": used}
         return _event("message_start", message=message) + _event("ping")
 
-    def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
+    def chunk(self, scene: ScriptedReply, chunk: Chunk) -> bytes:
         """Return the bytes of one chunk, with the start of its content block if it opens one."""
         match chunk:
             case TextChunk():
@@ -131,7 +131,7 @@ class MessagesWire:
                 delta = {"type": "input_json_delta", "partial_json": chunk.args}
         return opening + _event("content_block_delta", index=self._index, delta=delta)
 
-    def end(self, scene: Scene) -> bytes:
+    def end(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that end the stream."""
         delta = {"stop_reason": _STOP[scene.stop_reason], "stop_sequence": None}
         return (
@@ -140,7 +140,7 @@ class MessagesWire:
             + _event("message_stop")
         )
 
-    def whole(self, scene: Scene) -> dict[str, Any]:
+    def whole(self, scene: ScriptedReply) -> dict[str, Any]:
         """Return the JSON reply to a request without streaming."""
         content: list[dict[str, Any]] = []
         if scene.reasoning:
@@ -153,17 +153,17 @@ class MessagesWire:
             content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": args})
         return self._message(scene, content, _STOP[scene.stop_reason])
 
-    def error(self, reason: Reason, message: str) -> ErrorAnswer:
+    def error(self, reason: Reason, message: str) -> ErrorResponse:
         """Return an error response in the vendor's format."""
         status, kind, words = _ERRORS[reason]
         error = {"type": kind, "message": words.format(message)}
-        return ErrorAnswer(status, {"type": "error", "error": error, "request_id": "req_scripted"})
+        return ErrorResponse(status, {"type": "error", "error": error, "request_id": "req_scripted"})
 
     def error_event(self, reason: Reason, message: str) -> bytes:
         """Return an error event for a stream that has started."""
         return encode_event(msgspec.json.encode(self.error(reason, message).body), "error")
 
-    def _switch(self, scene: Scene, block: object, blank: dict[str, Any]) -> bytes:
+    def _switch(self, scene: ScriptedReply, block: object, blank: dict[str, Any]) -> bytes:
         if self._open == block:
             return b""
         closing = self._close(scene)
@@ -171,7 +171,7 @@ class MessagesWire:
         self._index += 1
         return closing + _event("content_block_start", index=self._index, content_block=blank)
 
-    def _close(self, scene: Scene) -> bytes:
+    def _close(self, scene: ScriptedReply) -> bytes:
         if self._open is None:
             return b""
         stop = _event("content_block_stop", index=self._index)
@@ -180,7 +180,9 @@ class MessagesWire:
             return _event("content_block_delta", index=self._index, delta=delta) + stop
         return stop
 
-    def _message(self, scene: Scene, content: list[dict[str, Any]], stop: str | None) -> dict[str, Any]:
+    def _message(
+        self, scene: ScriptedReply, content: list[dict[str, Any]], stop: str | None
+    ) -> dict[str, Any]:
         return {
             "id": "msg_scripted",
             "type": "message",
@@ -197,7 +199,7 @@ def _event(kind: str, **fields: Any) -> bytes:
     return encode_event(msgspec.json.encode({"type": kind, **fields}), kind)
 
 
-def _signature(scene: Scene) -> str:
+def _signature(scene: ScriptedReply) -> str:
     return f"signature-{scene.turn}"
 
 

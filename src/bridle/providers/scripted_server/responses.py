@@ -20,10 +20,10 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Part, Reasoning, Role, Text, ToolResult, Usage
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
-from bridle.providers.scene import CallChunk, Chunk, ReasoningChunk, Scene, TextChunk
 from bridle.providers.script import Reason
-from bridle.providers.scripted_server.chat import CREATED, error_answer
-from bridle.providers.scripted_server.wire import ErrorAnswer, WireRequest, decode_args
+from bridle.providers.scripted_reply import CallChunk, Chunk, ReasoningChunk, ScriptedReply, TextChunk
+from bridle.providers.scripted_server.chat import CREATED, error_response
+from bridle.providers.scripted_server.wire_request import ErrorResponse, WireRequest, decode_args
 from bridle.providers.sse import encode_event
 
 _INCOMPLETE = {"max_tokens": "max_output_tokens", "content_filter": "content_filter"}
@@ -84,14 +84,14 @@ class ResponsesWire:
         self._items: list[dict[str, Any]] = []
         """The items sent so far; the last one is open until `_close`."""
 
-    def begin(self, scene: Scene) -> bytes:
+    def begin(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that start the stream."""
         response = self._response(scene, "in_progress", [])
         return self._event("response.created", response=response) + self._event(
             "response.in_progress", response=response
         )
 
-    def chunk(self, scene: Scene, chunk: Chunk) -> bytes:
+    def chunk(self, scene: ScriptedReply, chunk: Chunk) -> bytes:
         """Return the bytes of one chunk, with the start of its item if it opens one."""
         whole = _item_of(scene, chunk)
         opening = b"" if self._items and self._items[-1]["id"] == whole["id"] else self._open(whole)
@@ -108,24 +108,24 @@ class ResponsesWire:
             case CallChunk():
                 return opening + self._event("response.function_call_arguments.delta", **at, delta=chunk.args)
 
-    def end(self, scene: Scene) -> bytes:
+    def end(self, scene: ScriptedReply) -> bytes:
         """Return the bytes that end the stream."""
         closing = self._close()
         status = "incomplete" if scene.stop_reason in _INCOMPLETE else "completed"
         return closing + self._event(f"response.{status}", response=self.whole(scene))
 
-    def whole(self, scene: Scene) -> dict[str, Any]:
+    def whole(self, scene: ScriptedReply) -> dict[str, Any]:
         """Return the JSON reply to a request without streaming."""
         status = "incomplete" if scene.stop_reason in _INCOMPLETE else "completed"
         return self._response(scene, status, _items(scene)) | {"usage": _usage(scene.usage)}
 
-    def error(self, reason: Reason, message: str) -> ErrorAnswer:
+    def error(self, reason: Reason, message: str) -> ErrorResponse:
         """Return an error response in the vendor's format."""
-        return error_answer(reason, message)
+        return error_response(reason, message)
 
     def error_event(self, reason: Reason, message: str) -> bytes:
         """Return an error event for a stream that has started."""
-        error = error_answer(reason, message).body["error"]
+        error = error_response(reason, message).body["error"]
         code = error["code"] or error["type"]
         return self._event("error", code=code, message=message, param=None)
 
@@ -179,7 +179,7 @@ class ResponsesWire:
         self._sequence += 1
         return encode_event(msgspec.json.encode(event), kind)
 
-    def _response(self, scene: Scene, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+    def _response(self, scene: ScriptedReply, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
         reason = _INCOMPLETE.get(scene.stop_reason) if status == "incomplete" else None
         return {
             "id": "resp_scripted",
@@ -201,7 +201,7 @@ class ResponsesWire:
         }
 
 
-def _items(scene: Scene) -> list[dict[str, Any]]:
+def _items(scene: ScriptedReply) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if scene.reasoning:
         items.append(_reasoning_item(scene))
@@ -210,7 +210,7 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
     return items + [_call_item(scene, index) for index in range(len(scene.calls))]
 
 
-def _item_of(scene: Scene, chunk: Chunk) -> dict[str, Any]:
+def _item_of(scene: ScriptedReply, chunk: Chunk) -> dict[str, Any]:
     match chunk:
         case ReasoningChunk():
             return _reasoning_item(scene)
@@ -220,7 +220,7 @@ def _item_of(scene: Scene, chunk: Chunk) -> dict[str, Any]:
             return _call_item(scene, chunk.index)
 
 
-def _reasoning_item(scene: Scene) -> dict[str, Any]:
+def _reasoning_item(scene: ScriptedReply) -> dict[str, Any]:
     summary = [{"type": "summary_text", "text": scene.reasoning}]
     return {
         "id": f"rs_{scene.turn}",
@@ -231,7 +231,7 @@ def _reasoning_item(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _text_item(scene: Scene) -> dict[str, Any]:
+def _text_item(scene: ScriptedReply) -> dict[str, Any]:
     content = [{"type": "output_text", "text": scene.text, "annotations": [], "logprobs": []}]
     return {
         "id": f"msg_{scene.turn}",
@@ -242,7 +242,7 @@ def _text_item(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _call_item(scene: Scene, index: int) -> dict[str, Any]:
+def _call_item(scene: ScriptedReply, index: int) -> dict[str, Any]:
     call = scene.calls[index]
     return {
         "id": f"fc_{scene.turn}_{index}",

@@ -22,8 +22,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from bridle.core.errors import ProviderError
-from bridle.providers.failure import kind_of_status
-from bridle.providers.scene import Player, Scene
+from bridle.providers.errors import classify_status
 from bridle.providers.script import (
     DEFAULT_MESSAGE,
     ErrorFault,
@@ -37,12 +36,13 @@ from bridle.providers.script import (
     TruncateFault,
     load_script,
 )
-from bridle.providers.scripted_server import llama
-from bridle.providers.scripted_server.chat import ChatWire, error_answer
+from bridle.providers.scripted_reply import ScriptedReply, ScriptPlayer
+from bridle.providers.scripted_server import llama_endpoints
+from bridle.providers.scripted_server.chat import ChatWire, error_response
 from bridle.providers.scripted_server.gemini import GeminiWire
 from bridle.providers.scripted_server.messages import MessagesWire
 from bridle.providers.scripted_server.responses import ResponsesWire
-from bridle.providers.scripted_server.wire import ErrorAnswer
+from bridle.providers.scripted_server.wire_request import ErrorResponse
 
 MAX_KEPT_REQUESTS = 10_000
 MAX_BODY_BYTES = 256 * 1024 * 1024
@@ -72,7 +72,7 @@ class ScriptedServer:
         self.script = load_script(script) if isinstance(script, Path) else script
         self.requests: deque[SeenRequest] = deque(maxlen=MAX_KEPT_REQUESTS)
         name = script.name if isinstance(script, Path) else "script"
-        self._player = Player(self.script, name)
+        self._player = ScriptPlayer(self.script, name)
         self._host, self._port = host, port
         self._runner = web.AppRunner(
             self._app(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1
@@ -104,26 +104,26 @@ class ScriptedServer:
         return app
 
     async def _health(self, _: web.Request) -> web.Response:
-        return _json(llama.health())
+        return _json(llama_endpoints.health())
 
     async def _props(self, _: web.Request) -> web.Response:
-        return _json(llama.props(self.script))
+        return _json(llama_endpoints.props(self.script))
 
     async def _models(self, _: web.Request) -> web.Response:
-        return _json(llama.models(self.script))
+        return _json(llama_endpoints.models(self.script))
 
     async def _tokenize(self, http: web.Request) -> web.Response:
         try:
-            return _json(llama.tokenize(await http.read()))
+            return _json(llama_endpoints.tokenize(await http.read()))
         except msgspec.DecodeError as error:
-            return _refusal(error_answer("invalid_request", str(error)))
+            return _refusal(error_response("invalid_request", str(error)))
 
     async def _seen(self, _: web.Request) -> web.Response:
         return _json(list(self.requests))
 
     async def _answer(self, http: web.Request) -> web.StreamResponse:
         body = await http.read()
-        seen = _note(http, body)
+        seen = _log_request(http, body)
         self.requests.append(seen)
         try:
             response = await self._play(http, body)
@@ -135,9 +135,9 @@ class ScriptedServer:
 
     async def _play(self, http: web.Request, body: bytes) -> web.StreamResponse:
         try:
-            wire = open_wire(http, body)
+            wire = select_wire(http, body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return _refusal(error_answer("invalid_request", str(error)))
+            return _refusal(error_response("invalid_request", str(error)))
         try:
             scene = self._player.play(wire.asked.request)
         except ProviderError as error:
@@ -146,11 +146,11 @@ class ScriptedServer:
         if isinstance(scene.fault, HttpFault):
             return _http_fault(wire, scene.fault)
         if isinstance(scene.fault, ResetFault | HangFault) and scene.fault.after == 0:
-            await _fall_silent(http, scene.fault)
+            await _reset_or_hang(http, scene.fault)
         return await (_stream if wire.asked.stream else _whole)(http, wire, scene)
 
 
-def open_wire(http: web.Request, body: bytes) -> Wire:
+def select_wire(http: web.Request, body: bytes) -> Wire:
     """Return the vendor format for the path; raises msgspec.DecodeError if the body is no valid request."""
     match http.path:
         case "/v1/chat/completions":
@@ -166,12 +166,12 @@ def open_wire(http: web.Request, body: bytes) -> Wire:
             return GeminiWire(body, model, "sse" if http.query.get("alt") == "sse" else "array")
 
 
-async def _stream(http: web.Request, wire: Wire, scene: Scene) -> web.StreamResponse:
+async def _stream(http: web.Request, wire: Wire, scene: ScriptedReply) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": wire.content_type, "Cache-Control": "no-cache"})
     await response.prepare(http)
     pending = wire.begin(scene)
     for sent, chunk in enumerate(scene.chunks):
-        if scene.fails_at(sent):
+        if scene.fails_after(sent):
             break
         if len(pending) >= WRITE_BYTES or scene.chunk_delay_s:
             await response.write(pending)
@@ -188,12 +188,12 @@ async def _stream(http: web.Request, wire: Wire, scene: Scene) -> web.StreamResp
         case HttpFault() | TruncateFault() | ResetFault() | HangFault():
             pass
     await response.write(pending)
-    await _fall_silent(http, scene.fault)
+    await _reset_or_hang(http, scene.fault)
     await response.write_eof()
     return response
 
 
-async def _whole(http: web.Request, wire: Wire, scene: Scene) -> web.StreamResponse:
+async def _whole(http: web.Request, wire: Wire, scene: ScriptedReply) -> web.StreamResponse:
     body = msgspec.json.encode(wire.whole(scene))
     match scene.fault:
         case ErrorFault(reason=reason, message=message):
@@ -203,11 +203,11 @@ async def _whole(http: web.Request, wire: Wire, scene: Scene) -> web.StreamRespo
         case TruncateFault():
             body = body[: len(body) // 2]
         case HttpFault() | ResetFault() | HangFault() | None:
-            await _fall_silent(http, scene.fault)
+            await _reset_or_hang(http, scene.fault)
     return web.Response(body=body, content_type="application/json")
 
 
-async def _fall_silent(http: web.Request, fault: Fault | None) -> None:
+async def _reset_or_hang(http: web.Request, fault: Fault | None) -> None:
     """Reset the connection or send nothing more; then wait until the connection closes."""
     if isinstance(fault, ResetFault) and http.transport is not None:
         connection: socket.socket = http.transport.get_extra_info("socket")
@@ -220,7 +220,7 @@ async def _fall_silent(http: web.Request, fault: Fault | None) -> None:
 
 def _http_fault(wire: Wire, fault: HttpFault) -> web.Response:
     told: dict[str, Reason] = {reason: reason for reason in get_args(Reason)}
-    reason = fault.reason or told.get(kind_of_status(fault.status or 500), "server_error")
+    reason = fault.reason or told.get(classify_status(fault.status or 500), "server_error")
     answer = wire.error(reason, fault.message or DEFAULT_MESSAGE)
     body = answer.body if fault.body is None else fault.body
     response = web.Response(
@@ -232,7 +232,7 @@ def _http_fault(wire: Wire, fault: HttpFault) -> web.Response:
     return response
 
 
-def _note(http: web.Request, body: bytes) -> SeenRequest:
+def _log_request(http: web.Request, body: bytes) -> SeenRequest:
     try:
         decoded = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -242,7 +242,7 @@ def _note(http: web.Request, body: bytes) -> SeenRequest:
     return SeenRequest(http.path_qs, headers, decoded, f"{host}:{port}")
 
 
-def _refusal(answer: ErrorAnswer) -> web.Response:
+def _refusal(answer: ErrorResponse) -> web.Response:
     return _json(answer.body, answer.status)
 
 

@@ -15,19 +15,19 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from bridle.core.claude import TOOLS, our_arguments
+from bridle.core.claude_code import TOOLS, from_claude_arguments
 from bridle.core.messages import Media, Part, Reasoning, Text
-from bridle.stores.foreign.reading import (
+from bridle.stores.foreign.conversation import ConversationBuilder, Result, build_call
+from bridle.stores.foreign.json_files import (
     ForeignSession,
     Source,
-    files_below,
-    inner,
-    items,
-    json_lines,
-    moment,
-    word,
+    find_files,
+    get_list,
+    get_table,
+    get_text,
+    get_time_ms,
+    read_json_lines,
 )
-from bridle.stores.foreign.telling import Result, Telling, call
 
 FOLDER = "projects"
 SUFFIX = ".jsonl"
@@ -42,7 +42,7 @@ _MACHINERY = ("<local-command-", "<bash-stdout>", "Caveat: The messages below")
 
 def sources(folder: Path) -> list[Source]:
     """Return what may be a session. Blocks; raises StoreError."""
-    found = files_below(folder / FOLDER, suffix=SUFFIX)
+    found = find_files(folder / FOLDER, suffix=SUFFIX)
     return [
         Source(path.name.removesuffix(SUFFIX), path, folder)
         for path in found
@@ -56,18 +56,18 @@ def read(source: Source) -> ForeignSession | None:
     titles: dict[str, str] = {}
     cwd = ""
     lines = _Lines(skipped)
-    for line in json_lines(source, skipped):
-        kind = word(line, "type")
+    for line in read_json_lines(source, skipped):
+        kind = get_text(line, "type")
         if kind in _TITLES:
-            titles[kind] = word(line, _TITLES[kind])
+            titles[kind] = get_text(line, _TITLES[kind])
         elif kind in ("user", "assistant"):
-            cwd = cwd or word(line, "cwd")
+            cwd = cwd or get_text(line, "cwd")
             lines.add(line)
         else:
             lines.pass_over(line)
-    telling = Telling(skipped)
+    telling = ConversationBuilder(skipped)
     for line in lines.kept:
-        telling.now = moment(line, "timestamp") or telling.now
+        telling.now = get_time_ms(line, "timestamp") or telling.now
         _tell(line, telling)
     conversation = telling.conversation()
     if not conversation.messages:
@@ -87,7 +87,7 @@ class _Lines:
 
     def add(self, line: dict[str, Any]) -> None:
         """Add a line; a line that was written twice counts once."""
-        uuid, parent = word(line, "uuid"), word(line, "parentUuid")
+        uuid, parent = get_text(line, "uuid"), get_text(line, "parentUuid")
         if uuid and uuid in self._ends:
             return
         if line.get("isSidechain") is True:
@@ -101,7 +101,7 @@ class _Lines:
 
     def pass_over(self, line: dict[str, Any]) -> None:
         """Register a line without content: other lines may have it as their parent."""
-        self._ends[word(line, "uuid")] = len(self.kept)
+        self._ends[get_text(line, "uuid")] = len(self.kept)
 
     def _leave(self, end: int) -> None:
         left = self.kept[end:]
@@ -111,47 +111,51 @@ class _Lines:
 
 
 def _is_prompt(line: dict[str, Any]) -> bool:
-    if word(line, "type") != "user":
+    if get_text(line, "type") != "user":
         return False
-    content = inner(line, "message").get("content")
+    content = get_table(line, "message").get("content")
     if isinstance(content, str):
         return bool(content.strip())
-    return isinstance(content, list) and not any(word(block, "type") == "tool_result" for block in content)
+    return isinstance(content, list) and not any(
+        get_text(block, "type") == "tool_result" for block in content
+    )
 
 
-def _tell(line: dict[str, Any], telling: Telling) -> None:
-    message = inner(line, "message")
+def _tell(line: dict[str, Any], telling: ConversationBuilder) -> None:
+    message = get_table(line, "message")
     content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(message, "content")
-    if word(line, "type") == "assistant":
-        telling.reply([part for block in blocks if (part := _replied(block))], word(message, "id"))
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else get_list(message, "content")
+    if get_text(line, "type") == "assistant":
+        telling.reply([part for block in blocks if (part := _replied(block))], get_text(message, "id"))
         return
     if line.get("isCompactSummary") is True and telling.has_begun:
         return  # everything that it summarizes is here
     for block in blocks:
-        if word(block, "type") == "tool_result":
+        if get_text(block, "type") == "tool_result":
             telling.result(_result(block))
     telling.user([part for block in blocks if (part := _said(block))])
 
 
 def _replied(block: Any) -> Part | None:
-    match word(block, "type"):
+    match get_text(block, "type"):
         case "text":
-            return Text(word(block, "text"))
+            return Text(get_text(block, "text"))
         case "thinking":
-            return Reasoning(word(block, "thinking"))
+            return Reasoning(get_text(block, "thinking"))
         case "tool_use":
-            name = word(block, "name")
+            name = get_text(block, "name")
             ours = TOOLS.get(name, name)
-            return call(word(block, "id"), ours, our_arguments(ours, inner(block, "input")))
+            return build_call(
+                get_text(block, "id"), ours, from_claude_arguments(ours, get_table(block, "input"))
+            )
         case _:
             return None
 
 
 def _said(block: Any) -> Part | None:
-    match word(block, "type"):
+    match get_text(block, "type"):
         case "text":
-            return Text(_typed(word(block, "text")))
+            return Text(_typed(get_text(block, "text")))
         case "image" | "document":
             return _media(block)
         case _:
@@ -169,15 +173,15 @@ def _typed(text: str) -> str:
 
 
 def _media(block: Any) -> Part | None:
-    source = inner(block, "source")
-    mime, data = word(source, "media_type"), word(source, "data")
-    return Media(mime, data) if mime and data and word(source, "type") == "base64" else None
+    source = get_table(block, "source")
+    mime, data = get_text(source, "media_type"), get_text(source, "data")
+    return Media(mime, data) if mime and data and get_text(source, "type") == "base64" else None
 
 
 def _result(block: Any) -> Result:
     content = block.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(block, "content")
-    texts = [word(one, "text") for one in blocks if word(one, "type") == "text"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else get_list(block, "content")
+    texts = [get_text(one, "text") for one in blocks if get_text(one, "type") == "text"]
     media = [part for one in blocks if isinstance(part := _media(one), Media)]
     is_error = block.get("is_error") is True
-    return Result(word(block, "tool_use_id"), "\n".join(texts), is_error, tuple(media))
+    return Result(get_text(block, "tool_use_id"), "\n".join(texts), is_error, tuple(media))

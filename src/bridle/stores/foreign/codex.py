@@ -19,17 +19,17 @@ import msgspec
 
 from bridle.core.malformed import MALFORMED
 from bridle.core.messages import Media, Part, Reasoning, Text
-from bridle.stores.foreign.reading import (
+from bridle.stores.foreign.conversation import ConversationBuilder, Result, build_call
+from bridle.stores.foreign.json_files import (
     ForeignSession,
     Source,
-    files_below,
-    inner,
-    items,
-    json_lines,
-    moment,
-    word,
+    find_files,
+    get_list,
+    get_table,
+    get_text,
+    get_time_ms,
+    read_json_lines,
 )
-from bridle.stores.foreign.telling import Result, Telling, call
 
 FOLDERS = ("sessions", "archived_sessions")
 SUFFIX = ".jsonl"
@@ -51,23 +51,23 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call
 
 def sources(folder: Path) -> list[Source]:
     """Return what may be a session. Blocks; raises StoreError."""
-    found = [path for name in FOLDERS for path in files_below(folder / name, suffix=SUFFIX)]
+    found = [path for name in FOLDERS for path in find_files(folder / name, suffix=SUFFIX)]
     return [Source(match["id"], path, folder) for path in found if (match := _NAME.fullmatch(path.name))]
 
 
 def read(source: Source) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
-    telling = Telling(skipped)
+    telling = ConversationBuilder(skipped)
     cwd = ""
-    for line in json_lines(source, skipped):
-        payload = inner(line, "payload")
-        telling.now = moment(line, "timestamp") or telling.now
-        match word(line, "type"):
+    for line in read_json_lines(source, skipped):
+        payload = get_table(line, "payload")
+        telling.now = get_time_ms(line, "timestamp") or telling.now
+        match get_text(line, "type"):
             case "session_meta" | "turn_context":
-                cwd = cwd or word(payload, "cwd")
+                cwd = cwd or get_text(payload, "cwd")
             case "event_msg":
-                if word(payload, "type") == "thread_rolled_back":
+                if get_text(payload, "type") == "thread_rolled_back":
                     turns = payload.get("num_turns")
                     telling.rewind(turns if isinstance(turns, int) else 0)
             case "response_item":
@@ -80,23 +80,23 @@ def read(source: Source) -> ForeignSession | None:
     return ForeignSession(source.key, conversation, "", cwd) if conversation.messages else None
 
 
-def _tell(item: dict[str, Any], telling: Telling, skipped: Counter[str]) -> None:
-    kind = word(item, "type")
+def _tell(item: dict[str, Any], telling: ConversationBuilder, skipped: Counter[str]) -> None:
+    kind = get_text(item, "type")
     if kind == "message":
         _tell_message(item, telling, skipped)
     elif kind == "reasoning":
-        texts = [word(one, "text") for one in (*items(item, "summary"), *items(item, "content"))]
+        texts = [get_text(one, "text") for one in (*get_list(item, "summary"), *get_list(item, "content"))]
         telling.reply([Reasoning("\n\n".join(filter(None, texts)))])
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
-        name = word(item, "name") or "local_shell"
+        name = get_text(item, "name") or "local_shell"
         telling.reply([_call(name, item)])
     elif kind in _OUTPUTS:
         telling.result(_result(item))
 
 
-def _tell_message(item: dict[str, Any], telling: Telling, skipped: Counter[str]) -> None:
-    parts = _parts(items(item, "content"))
-    match word(item, "role"):
+def _tell_message(item: dict[str, Any], telling: ConversationBuilder, skipped: Counter[str]) -> None:
+    parts = _parts(get_list(item, "content"))
+    match get_text(item, "role"):
         case "assistant":
             telling.reply(parts)
         case "user":
@@ -112,20 +112,24 @@ def _tell_message(item: dict[str, Any], telling: Telling, skipped: Counter[str])
 def _parts(content: Sequence[Any]) -> list[Part]:
     parts: list[Part] = []
     for block in content:
-        if text := word(block, "text"):
+        if text := get_text(block, "text"):
             parts.append(Text(text))
-        elif image := _DATA_URL.fullmatch(word(block, "image_url")):
+        elif image := _DATA_URL.fullmatch(get_text(block, "image_url")):
             parts.append(Media(image["mime"], image["data"]))
     return parts
 
 
 def _call(name: str, item: dict[str, Any]) -> Part:
-    args = inner(item, "action") or _decoded(word(item, "arguments")) or {"input": word(item, "input")}
-    call_id = word(item, "call_id") or word(item, "id")
+    args = (
+        get_table(item, "action")
+        or _decoded(get_text(item, "arguments"))
+        or {"input": get_text(item, "input")}
+    )
+    call_id = get_text(item, "call_id") or get_text(item, "id")
     if name not in _SHELLS:
-        return call(call_id, name, args)
+        return build_call(call_id, name, args)
     command = args.get("command", args.get("cmd", ""))
-    return call(call_id, "bash", {"command": _line(command)})
+    return build_call(call_id, "bash", {"command": _line(command)})
 
 
 def _line(command: Any) -> str:
@@ -139,16 +143,16 @@ def _line(command: Any) -> str:
 
 
 def _result(item: dict[str, Any]) -> Result:
-    call_id, output = word(item, "call_id") or word(item, "id"), item.get("output")
+    call_id, output = get_text(item, "call_id") or get_text(item, "id"), item.get("output")
     if isinstance(output, list):
         parts = _parts(output)
         texts = [part.text for part in parts if isinstance(part, Text)]
         return Result(call_id, "\n".join(texts), media=tuple(one for one in parts if isinstance(one, Media)))
     told = output if isinstance(output, dict) else _decoded(output if isinstance(output, str) else "")
-    text = word(told, "output") or word(told, "content")
+    text = get_text(told, "output") or get_text(told, "content")
     if not text:
         return Result(call_id, output if isinstance(output, str) else "")
-    is_error = told.get("success") is False or inner(told, "metadata").get("exit_code", 0) != 0
+    is_error = told.get("success") is False or get_table(told, "metadata").get("exit_code", 0) != 0
     return Result(call_id, text, is_error)
 
 

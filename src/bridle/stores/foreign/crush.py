@@ -17,18 +17,18 @@ import msgspec
 from bridle.core.errors import StoreError
 from bridle.core.malformed import MALFORMED
 from bridle.core.messages import Media, Part, Reasoning, Text
-from bridle.stores.foreign.reading import (
+from bridle.stores.foreign.conversation import ConversationBuilder, Result, build_call
+from bridle.stores.foreign.json_files import (
     MAX_FILES,
     MAX_LINE_BYTES,
     MAX_LINES,
     NO_JSON,
     ForeignSession,
     Source,
-    inner,
+    get_table,
+    get_text,
     open_regular,
-    word,
 )
-from bridle.stores.foreign.telling import Result, Telling, call
 
 DATABASE = Path(".crush") / "crush.db"
 TOO_LONG = f"longer than {MAX_LINE_BYTES // 1024**2} MiB"
@@ -68,7 +68,7 @@ def sources(folder: Path) -> list[Source]:
 def read(source: Source) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
-    telling = Telling(skipped)
+    telling = ConversationBuilder(skipped)
     titles = list(_rows(source, "SELECT substr(title, 1, 1000) FROM sessions WHERE id = ?", (source.key,)))
     for role, text, is_summary, at in _rows(source, _MESSAGES, (MAX_LINE_BYTES, source.key, MAX_LINES)):
         telling.now = _moment(at)
@@ -116,15 +116,15 @@ def _blocks(text: Any) -> list[dict[str, Any]] | None:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else None
 
 
-def _tell(role: Any, blocks: list[dict[str, Any]], telling: Telling) -> None:
-    parts = [part for block in blocks if (part := _part(word(block, "type"), inner(block, "data")))]
+def _tell(role: Any, blocks: list[dict[str, Any]], telling: ConversationBuilder) -> None:
+    parts = [part for block in blocks if (part := _part(get_text(block, "type"), get_table(block, "data")))]
     if role == "assistant":
         telling.settle()
         telling.reply(parts)
     elif role == "tool":
         for block in blocks:
-            if word(block, "type") == "tool_result":
-                telling.result(_result(inner(block, "data")))
+            if get_text(block, "type") == "tool_result":
+                telling.result(_result(get_table(block, "data")))
     elif role == "user":
         telling.user(parts)
 
@@ -132,17 +132,19 @@ def _tell(role: Any, blocks: list[dict[str, Any]], telling: Telling) -> None:
 def _part(kind: str, data: dict[str, Any]) -> Part | None:
     match kind:
         case "text":
-            return Text(word(data, "text"))
+            return Text(get_text(data, "text"))
         case "reasoning":
-            return Reasoning(word(data, "thinking"))
+            return Reasoning(get_text(data, "thinking"))
         case "binary":
-            mime, coded = word(data, "MIMEType"), word(data, "Data")
-            return Media(mime, coded, Path(word(data, "Path")).name) if mime and coded else None
+            mime, coded = get_text(data, "MIMEType"), get_text(data, "Data")
+            return Media(mime, coded, Path(get_text(data, "Path")).name) if mime and coded else None
         case "shell_command":
-            return Text(f"$ {word(data, 'command')}\n{word(data, 'output')}")
+            return Text(f"$ {get_text(data, 'command')}\n{get_text(data, 'output')}")
         case "tool_call":
-            name = word(data, "name")
-            return call(word(data, "id"), TOOLS.get(name, name), _arguments(word(data, "input")))
+            name = get_text(data, "name")
+            return build_call(
+                get_text(data, "id"), TOOLS.get(name, name), _arguments(get_text(data, "input"))
+            )
         case _:
             return None
 
@@ -165,6 +167,8 @@ def _renamed(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _result(data: dict[str, Any]) -> Result:
-    mime, coded = word(data, "mime_type"), word(data, "data")
+    mime, coded = get_text(data, "mime_type"), get_text(data, "data")
     media = (Media(mime, coded),) if mime and coded else ()
-    return Result(word(data, "tool_call_id"), word(data, "content"), data.get("is_error") is True, media)
+    return Result(
+        get_text(data, "tool_call_id"), get_text(data, "content"), data.get("is_error") is True, media
+    )

@@ -3,11 +3,11 @@
 | module | holds |
 |---|---|
 | `pool` | `Postgres`: a process's connections, and how long it waits for an unreachable database |
-| `faults` | how PostgreSQL errors are classified |
+| `errors` | how PostgreSQL errors are classified |
 | `schema`, `migrations` | the tables, and how they are created |
 | `store` | `PostgresStore`: the session store |
 | `claims` | `PostgresClaims`: which worker holds a session |
-| `telling`, `listener` | how nodes notify each other of new records and claims |
+| `notifications`, `listener` | how nodes notify each other of new records and claims |
 | `blobs` | `PostgresBlobs` |
 | `retention` | what is removed after a while |
 

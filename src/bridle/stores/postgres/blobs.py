@@ -5,9 +5,9 @@ A tenant finds only its own blobs: the key of a blob is its tenant and its diges
 
 from collections.abc import Collection
 
-from bridle.stores.packing import MAX_BLOB_BYTES, check_digest, digest_of, missing, packed, unpacked
-from bridle.stores.postgres.blocking import BlockingConnection, BlockingPostgres
-from bridle.system import tenant
+from bridle.stores.blob_format import MAX_BLOB_BYTES, check_digest, digest_of, missing_error, pack, unpack
+from bridle.stores.postgres.blocking_pool import BlockingConnection, BlockingPostgres
+from bridle.system import current_tenant
 
 _BATCH = 1000
 
@@ -40,29 +40,27 @@ class PostgresBlobs:
     def put(self, data: bytes) -> str:
         """Store bytes for the current tenant and return their digest; raises StoreFull or StoreError."""
         digest = digest_of(data, self._max_blob_bytes)
-        key = (tenant.current.get(), digest)
+        key = (current_tenant.current.get(), digest)
 
         def work(connection: BlockingConnection) -> None:
             if not connection.execute(_RENEW, key).fetchone():
-                connection.execute(_PUT, (*key, b"".join(packed(data))), binary=True)
+                connection.execute(_PUT, (*key, b"".join(pack(data))), binary=True)
 
-        self._postgres.retrying(work)
+        self._postgres.retry(work)
         return digest
 
     def get(self, digest: str) -> bytes:
         """Return bytes stored for the current tenant; raises StoreError, StoreCorrupt."""
         check_digest(digest)
-        key = (tenant.current.get(), digest)
-        row = self._postgres.retrying(
-            lambda connection: connection.execute(_GET, key, binary=True).fetchone()
-        )
+        key = (current_tenant.current.get(), digest)
+        row = self._postgres.retry(lambda connection: connection.execute(_GET, key, binary=True).fetchone())
         if row is None:
-            raise missing(digest)
-        return unpacked(digest, row[0], self._max_blob_bytes)
+            raise missing_error(digest)
+        return unpack(digest, row[0], self._max_blob_bytes)
 
     def digests(self) -> set[str]:
         """Return the digests of all stored blobs, of all tenants; raises StoreError."""
-        rows = self._postgres.retrying(lambda connection: connection.execute(_DIGESTS).fetchall())
+        rows = self._postgres.retry(lambda connection: connection.execute(_DIGESTS).fetchall())
         return {digest for (digest,) in rows}
 
     def prune(self, used: Collection[str], older_than_s: float) -> int:
@@ -70,11 +68,11 @@ class PostgresBlobs:
         removed, after = 0, ("", "")
         while True:
             params = (older_than_s, *after, _BATCH)
-            rows = self._postgres.retrying(lambda connection: connection.execute(_OLD, params).fetchall())  # noqa: B023 (called at once)
+            rows = self._postgres.retry(lambda connection: connection.execute(_OLD, params).fetchall())  # noqa: B023 (called at once)
             unused = [row for row in rows if row[1] not in used]
             given = ([row[0] for row in unused], [row[1] for row in unused], older_than_s)
             if unused:
-                removed += self._postgres.retrying(
+                removed += self._postgres.retry(
                     lambda connection: connection.execute(_REMOVE, given).rowcount  # noqa: B023 (called at once)
                 )
             if len(rows) < _BATCH:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.core.tenancy import tenant_of
-from bridle.stores.lines import check_id
+from bridle.stores.postgres.notifications import CLAIMS
 from bridle.stores.postgres.pool import Postgres
-from bridle.stores.postgres.telling import CLAIMS
+from bridle.stores.record_lines import check_id
 
 AGAIN_S = 1.0  # between attempts to release a session
 
@@ -56,7 +56,7 @@ class PostgresClaims:
         try:
             taken = await self._postgres.rows(_CLAIM, self._params(session))
         except asyncio.CancelledError:  # the claim may have succeeded, and the caller cannot see it
-            self._let_go_later(session)
+            self._release_later(session)
             raise
         except BaseException:
             self._held.discard(session)
@@ -77,7 +77,7 @@ class PostgresClaims:
         try:
             await self._drop(session)
         except (asyncio.CancelledError, StoreError):
-            self._let_go_later(session)
+            self._release_later(session)
             raise
 
     def held(self) -> frozenset[SessionId]:
@@ -115,7 +115,7 @@ class PostgresClaims:
         self._held.discard(session)
         self._postgres.tell(CLAIMS, session, "")
 
-    def _let_go_later(self, session: SessionId) -> None:
+    def _release_later(self, session: SessionId) -> None:
         """Release a session in the background: otherwise it would stay claimed for ever."""
 
         async def let_go() -> None:

@@ -4,8 +4,8 @@ import msgspec
 
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
-from bridle.stores.lines import Flaw, summary_of
 from bridle.stores.postgres.pool import Postgres
+from bridle.stores.record_lines import Flaw, fold_summary
 from bridle.stores.summaries import decode_summary
 
 _MISLABELLED = """
@@ -41,14 +41,14 @@ async def find_flaws(postgres: Postgres, session: SessionId, *, repair: bool) ->
     elif last_seq > seq or bytes(last_hash or b"") != hash_.encode():
         found.append(Flaw("mislabelled", "its row names another end than its lines have", session, seq))
     if decode_summary(data) is None:
-        mended = repair and await _mend(postgres, session)
+        mended = repair and await _repair(postgres, session)
         found.append(Flaw("missing_summary", "it has no readable summary", session, repaired=mended))
     return found
 
 
-async def _mend(postgres: Postgres, session: SessionId) -> bool:
+async def _repair(postgres: Postgres, session: SessionId) -> bool:
     lines = [bytes(line) for (line,) in await postgres.rows(_LINES, (session,))]
-    summary: SessionSummary | None = summary_of(session, lines)
+    summary: SessionSummary | None = fold_summary(session, lines)
     if summary is None:
         return False
     await postgres.rows(_MEND, (msgspec.json.encode(summary), summary.archived, session))

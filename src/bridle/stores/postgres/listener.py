@@ -7,15 +7,15 @@ from contextlib import suppress
 import psycopg
 from psycopg import sql
 
-from bridle.stores.postgres.faults import is_passing, translated
+from bridle.stores.postgres.errors import is_temporary, to_store_error
+from bridle.stores.postgres.notifications import CLAIMS, RECORDS
 from bridle.stores.postgres.pool import FIRST_WAIT_S, LONGEST_WAIT_S, Postgres
-from bridle.stores.postgres.rows import Connection, rows_of
-from bridle.stores.postgres.telling import CLAIMS, RECORDS
+from bridle.stores.postgres.rows import Connection, fetch_rows
 
 QUIET_S = 30.0  # after this long without a notification the connection is tested
 ANSWER_S = 10.0
 
-Heard = Callable[[str | None], None]
+Callback = Callable[[str | None], None]
 """Takes a payload, or None if notifications may have been missed. Must not raise or block."""
 
 
@@ -24,13 +24,13 @@ class Listener:
 
     def __init__(self, postgres: Postgres, channels: tuple[str, ...] = (RECORDS, CLAIMS)) -> None:
         self._postgres = postgres
-        self._heard: dict[str, list[Heard]] = {channel: [] for channel in channels}
+        self._heard: dict[str, list[Callback]] = {channel: [] for channel in channels}
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self.is_connected = asyncio.Event()
         """Set while no notification can be missed."""
 
-    def listen(self, channel: str, heard: Heard) -> Callable[[], None]:
+    def listen(self, channel: str, heard: Callback) -> Callable[[], None]:
         """Call `heard` with each payload of a channel, and with None after a loss; return a stop function."""
         callbacks = self._heard[channel]
         callbacks.append(heard)
@@ -65,8 +65,8 @@ class Listener:
                 async with await self._postgres.connect() as connection:
                     await self._hear(connection)
             except (psycopg.Error, OSError) as error:
-                if not is_passing(error):
-                    raise translated(self._postgres.name, error) from None
+                if not is_temporary(error):
+                    raise to_store_error(self._postgres.name, error) from None
             wait_s = 0.0 if self.is_connected.is_set() else min(2 * wait_s, LONGEST_WAIT_S) or FIRST_WAIT_S
             self.is_connected.clear()
             await asyncio.sleep(wait_s)
@@ -81,7 +81,7 @@ class Listener:
             async for news in connection.notifies(timeout=QUIET_S):
                 self._call(news.channel, news.payload)
             async with asyncio.timeout(ANSWER_S):
-                ((is_standby,),) = await rows_of(connection, "SELECT pg_is_in_recovery()")
+                ((is_standby,),) = await fetch_rows(connection, "SELECT pg_is_in_recovery()")
             if is_standby:  # notifications sent to the new primary do not arrive here
                 return
 

@@ -31,7 +31,7 @@ async def migrate(postgres: Postgres) -> list[str]:
         async def work(connection: Connection, migration: Migration = migration) -> bool:
             return await _apply(connection, migration)
 
-        if await postgres.retrying(work, within_s=MIGRATION_S):
+        if await postgres.retry(work, within_s=MIGRATION_S):
             done.append(f"{migration.number}: {migration.name}")
     await postgres.open()
     return done
@@ -39,7 +39,7 @@ async def migrate(postgres: Postgres) -> list[str]:
 
 async def schema_version(postgres: Postgres) -> int:
     """Return the number of the last applied migration; 0 for a database without Bridle's tables."""
-    version, _ = await postgres.retrying(read_version)
+    version, _ = await postgres.retry(read_version)
     return version
 
 

@@ -17,17 +17,17 @@ from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
 from bridle.core.errors import StoreError
-from bridle.stores.postgres.faults import (
-    is_passing,
-    name_of,
+from bridle.stores.postgres.errors import (
+    describe_outage,
+    display_name,
+    find_secrets,
+    is_temporary,
     parse_url,
-    reason_of,
-    secrets_of,
-    translated,
+    to_store_error,
 )
-from bridle.stores.postgres.rows import Connection, Row, rows_of
+from bridle.stores.postgres.notifications import Notifier
+from bridle.stores.postgres.rows import Connection, Row, fetch_rows
 from bridle.stores.postgres.schema import check_schema
-from bridle.stores.postgres.telling import Teller
 
 T = TypeVar("T")
 
@@ -61,24 +61,24 @@ class Postgres:
         """
         self._looks_first = looks_first
         params = parse_url(url)
-        self.name = name_of(params)
+        self.name = display_name(params)
         """Display name of the database, without a password."""
         self.patience_s = patience_s
         self._params = DEFAULTS | params
-        self._secrets = secrets_of(params)
+        self._secrets = find_secrets(params)
         self._size = size
         self._slots = asyncio.Semaphore(size)
         self._idle: list[Connection] = []
         self._away_since: float | None = None
         self._is_closed = False
-        self._teller = Teller(self._notify)
+        self._teller = Notifier(self._notify)
 
     async def open(self, *, patience_s: float = 0.0) -> None:
         """Check that the database is reachable and has tables that this version can use; raises StoreError.
 
         `patience_s` is how long the database may take to come up, if it is started at the same time.
         """
-        await self.retrying(check_schema, patience_s=patience_s)
+        await self.retry(check_schema, patience_s=patience_s)
 
     async def aclose(self) -> None:
         """Send pending notifications and close the connections; one in use closes after its work."""
@@ -87,7 +87,7 @@ class Postgres:
         await self._drop_idle()
 
     @property
-    def away_s(self) -> float:
+    def unreachable_s(self) -> float:
         """Seconds for which the database has been unreachable; 0 if the last work succeeded."""
         return 0.0 if self._away_since is None else time.monotonic() - self._away_since
 
@@ -116,11 +116,11 @@ class Postgres:
         """Return the rows of a statement that is safe to execute twice; raises StoreError."""
 
         async def work(connection: Connection) -> list[Row]:
-            return await rows_of(connection, statement, params)
+            return await fetch_rows(connection, statement, params)
 
-        return await self.retrying(work)
+        return await self.retry(work)
 
-    async def retrying(
+    async def retry(
         self,
         work: Callable[[Connection], Awaitable[T]],
         *,
@@ -144,10 +144,10 @@ class Postgres:
                         self._looks_first = False
                     result = await work(connection)
             except (psycopg.Error, OSError) as error:  # a timeout is an OSError
-                if not is_passing(error):
-                    raise translated(self.name, error, self._secrets) from None
+                if not is_temporary(error):
+                    raise to_store_error(self.name, error, self._secrets) from None
                 began = began or time.monotonic()
-                await self._mourn(error, is_news=wait_s == FIRST_WAIT_S)
+                await self._mark_unreachable(error, is_news=wait_s == FIRST_WAIT_S)
                 left_s = began + patience_s - time.monotonic()
                 if left_s <= 0:
                     raise self._lost(error, time.monotonic() - began) from None
@@ -155,23 +155,23 @@ class Postgres:
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S) or FIRST_WAIT_S
                 continue
             if self._away_since is not None:
-                _log.info("%s is back after %.1f s", self.name, self.away_s)
+                _log.info("%s is back after %.1f s", self.name, self.unreachable_s)
                 self._away_since = None
             return result
 
-    async def _mourn(self, error: BaseException, *, is_news: bool) -> None:
+    async def _mark_unreachable(self, error: BaseException, *, is_news: bool) -> None:
         """Note that the database is unreachable, and close the idle connections: they are likely dead too."""
         if self._away_since is None:
             self._away_since = time.monotonic()
         if is_news:  # the first attempt may have used a connection that died long ago
-            _log.warning("%s is away: %s", self.name, reason_of(error))
+            _log.warning("%s is away: %s", self.name, describe_outage(error))
         await self._drop_idle()
 
     def _lost(self, error: BaseException, waited_s: float) -> StoreError:
         if waited_s < 1:
-            return translated(self.name, error, self._secrets)
+            return to_store_error(self.name, error, self._secrets)
         return StoreError(
-            f"{self.name} has been away for {waited_s:.0f} s: {reason_of(error)}",
+            f"{self.name} has been away for {waited_s:.0f} s: {describe_outage(error)}",
             hint="start it again; what was recorded is safe, and a run that was cut off can be resumed",
         )
 

@@ -37,4 +37,4 @@ async def _remove_archived(postgres: Postgres, session: SessionId, before_ms: in
     async def work(connection: Connection) -> bool:
         return await remove(connection, session, before_ms=before_ms)
 
-    return await postgres.retrying(work)
+    return await postgres.retry(work)

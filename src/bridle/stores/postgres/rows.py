@@ -9,7 +9,7 @@ Row: TypeAlias = tuple[Any, ...]
 Connection: TypeAlias = AsyncConnection[Row]
 
 
-async def rows_of(
+async def fetch_rows(
     connection: Connection, statement: str, params: Sequence[Any] | dict[str, Any] = ()
 ) -> list[Row]:
     """Return the rows of a statement; none if it has no result. Raises psycopg.Error."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from bridle.core.codec import GENESIS
 from bridle.core.errors import StoreError
-from bridle.stores.postgres.rows import Connection, rows_of
+from bridle.stores.postgres.rows import Connection, fetch_rows
 from bridle.stores.postgres.tenant_tables import TENANT_TABLES
 
 _MADE = "SELECT to_regclass('bridle.migrations') IS NOT NULL"
@@ -140,7 +140,7 @@ async def check_schema(connection: Connection) -> None:
 
 async def read_version(connection: Connection) -> tuple[int, int]:
     """Return the number of the last applied migration, and the oldest version that can use the tables."""
-    if not (await rows_of(connection, _MADE))[0][0]:
+    if not (await fetch_rows(connection, _MADE))[0][0]:
         return 0, 0
-    found = await rows_of(connection, _VERSION)
+    found = await fetch_rows(connection, _VERSION)
     return (found[0][0], found[0][1]) if found else (0, 0)

@@ -25,22 +25,22 @@ from bridle.core.ports import Clock
 from bridle.core.protocol import Event, Record
 from bridle.core.summary import SessionSummary, summarise
 from bridle.core.tenancy import tenant_of
-from bridle.stores.lines import (
+from bridle.stores.postgres.flaws import find_flaws
+from bridle.stores.postgres.notifications import RECORDS
+from bridle.stores.postgres.pool import Postgres
+from bridle.stores.postgres.rows import Connection, fetch_rows
+from bridle.stores.postgres.schema import RELISTED_MS
+from bridle.stores.record_lines import (
     Flaw,
-    chain,
     check_expected,
     check_id,
     decode_lines,
-    newest_first,
-    not_found,
-    summary_of,
-    wanted,
+    encode_chain,
+    fold_summary,
+    not_found_error,
+    select_seqs,
+    sort_summaries,
 )
-from bridle.stores.postgres.flaws import find_flaws
-from bridle.stores.postgres.pool import Postgres
-from bridle.stores.postgres.rows import Connection, rows_of
-from bridle.stores.postgres.schema import RELISTED_MS
-from bridle.stores.postgres.telling import RECORDS
 from bridle.stores.summaries import changes_summary, decode_summary
 
 PAGE_RECORDS = 1000
@@ -183,7 +183,7 @@ class PostgresStore:
     ) -> list[Record] | None:
         """Append after `end`; None if the session no longer ends there, or this worker may not write it."""
         at = max(self._clock.now_ms(), end.at)  # dates never decrease, even if this node's clock is behind
-        records, lines = chain(end.hash, end.seq + 1, at, events, dates)
+        records, lines = encode_chain(end.hash, end.seq + 1, at, events, dates)
         if not records:
             return []
         grown = _grown(session, end, records)
@@ -201,7 +201,7 @@ class PostgresStore:
             return attempts > 1 and await self._is_stored(connection, session, grown)
 
         self._ends.pop(session, None)
-        if not await self._postgres.retrying(work):
+        if not await self._postgres.retry(work):
             return None
         self._remember(session, grown)
         self._postgres.tell(RECORDS, session, str(grown.seq))
@@ -209,7 +209,7 @@ class PostgresStore:
 
     async def _is_stored(self, connection: Connection, session: SessionId, grown: _End) -> bool:
         """Return True if an earlier attempt succeeded and only its answer was lost."""
-        rows = await rows_of(connection, _PAGE, (session, grown.seq, grown.seq + 1))
+        rows = await fetch_rows(connection, _PAGE, (session, grown.seq, grown.seq + 1))
         return bool(rows) and bytes(rows[0][0])[-66:-2] == grown.hash.encode()
 
     async def _read_end(self, session: SessionId, expected_seq: int) -> _End:
@@ -224,7 +224,7 @@ class PostgresStore:
         return _End(seq, hash_, at, decode_summary(data) or await self._fold_summary(session))
 
     async def _fold_summary(self, session: SessionId) -> SessionSummary | None:
-        return summary_of(session, [line async for line in self.lines(session)])
+        return fold_summary(session, [line async for line in self.lines(session)])
 
     def _taken(self, session: SessionId, owner: str) -> SessionTaken:
         if owner in ("", self._worker):
@@ -277,7 +277,7 @@ class PostgresStore:
         }
         rows = await self._postgres.rows(_READ, params)
         last_seq = rows[0][0] if rows else 0
-        seqs = wanted(last_seq, after=after, before=before, limit=limit, newest=newest)
+        seqs = select_seqs(last_seq, after=after, before=before, limit=limit, newest=newest)
         records: list[Record] = []
         for first in seqs[::PAGE_RECORDS]:
             page = range(first, min(first + PAGE_RECORDS, seqs.stop))
@@ -321,12 +321,12 @@ class PostgresStore:
             summaries.append(replace(summary, last_seq=seq, updated_at=updated_at))
             if not number % _LISTED_AT_ONCE:
                 await asyncio.sleep(0)
-        return newest_first(summaries, archived=True)
+        return sort_summaries(summaries, archived=True)
 
     async def delete(self, session: SessionId) -> None:
         """Delete a session; raises SessionNotFound, SessionTaken if another worker holds it."""
         if not is_session_id(session):
-            raise not_found(session)
+            raise not_found_error(session)
         attempts = 0
 
         async def work(connection: Connection) -> bool:
@@ -335,13 +335,13 @@ class PostgresStore:
             return await remove(connection, session, self._worker)
 
         self._ends.pop(session, None)
-        if await self._postgres.retrying(work) or attempts > 1:  # the first attempt may have deleted it
+        if await self._postgres.retry(work) or attempts > 1:  # the first attempt may have deleted it
             return
         rows = await self._postgres.rows(_END, {"id": session, "worker": self._worker})
         seq, _, _, _, owner, is_gone = rows[0]
         if seq and (is_gone or owner not in ("", self._worker)):
             raise self._taken(session, owner)
-        raise not_found(session)
+        raise not_found_error(session)
 
     async def aclose(self) -> None:
         """Do nothing: the caller owns the connections."""

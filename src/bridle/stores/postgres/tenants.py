@@ -7,11 +7,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bridle.core.api_token import ID_BYTES, SECRET_BYTES, format_token, secret_digest
 from bridle.core.codec import encode
 from bridle.core.errors import StoreCorrupt, UsageError
 from bridle.core.malformed import MALFORMED
 from bridle.core.tenancy import SCOPES, KeptToken, Principal, Scope, Tenant, check_tenant, check_user
-from bridle.core.token_text import ID_BYTES, SECRET_BYTES, secret_digest, token_text
 from bridle.stores.postgres.pool import Postgres
 
 MAX_TENANTS = 100_000
@@ -62,7 +62,7 @@ UPDATE bridle.tokens SET revoked_at = coalesce(revoked_at, now()) WHERE id = %s 
 _tenants = msgspec.json.Decoder(Tenant)
 
 
-class TokenView(Struct, frozen=True):
+class TokenInfo(Struct, frozen=True):
     """A token without its secret; times are milliseconds since 1970."""
 
     id: str
@@ -150,7 +150,7 @@ class PostgresTenants:
         ordered = [scope for scope in SCOPES if scope in scopes]
         values = (token_id, tenant, user, ordered, secret_digest(secret), expires_s)
         await self._postgres.rows(_ADD_TOKEN, values)
-        return NewToken(token_id, token_text(token_id, secret))
+        return NewToken(token_id, format_token(token_id, secret))
 
     async def token(self, token_id: str) -> KeptToken | None:
         """Return a token by its id; None if it is unknown, revoked or expired; raises StoreError."""
@@ -163,11 +163,11 @@ class PostgresTenants:
         known = tuple(scope for scope in SCOPES if scope in scopes)
         return KeptToken(Principal(tenant, user, known, token_id), digest)
 
-    async def tokens(self, tenant: str | None = None) -> list[TokenView]:
+    async def tokens(self, tenant: str | None = None) -> list[TokenInfo]:
         """Return the tokens of a tenant, or of all; raises StoreError."""
         wanted = {"all": tenant is None, "tenant": tenant or "", "limit": MAX_TOKENS}
         rows = await self._postgres.rows(_TOKENS, wanted)
-        return [TokenView(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
+        return [TokenInfo(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
 
     async def revoke(self, token_id: str) -> str:
         """Revoke a token permanently and return its tenant; raises UsageError for an unknown one."""

@@ -39,19 +39,19 @@ from bridle.core.messages import Message, Text
 from bridle.core.protocol import Archive, Delete, Prompt
 from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.acp.choices import MODE, Choices, read_menu, read_skills
 from bridle.surfaces.acp.content import Block, message_of
+from bridle.surfaces.acp.errors import error_of_result
 from bridle.surfaces.acp.extension import answer
-from bridle.surfaces.acp.listing import page_of
-from bridle.surfaces.acp.numbers import error_of_result
-from bridle.surfaces.acp.saying import note
-from bridle.surfaces.acp.servers import NamedServer, server_settings
-from bridle.surfaces.acp.session import OpenSession, Screen
-from bridle.surfaces.acp.stopping import usage_of
-from bridle.surfaces.fitting import within
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.acp.mcp_servers import NamedServer, server_settings
+from bridle.surfaces.acp.session import EditorClient, OpenSession
+from bridle.surfaces.acp.session_options import MODE, Choices, read_menu, read_skills
+from bridle.surfaces.acp.session_pages import page_of
+from bridle.surfaces.acp.simple_updates import note
+from bridle.surfaces.acp.stop_reasons import usage_of
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.session_calls import fork_session, origin
 from bridle.surfaces.skill_prompt import expand_in
+from bridle.surfaces.truncation import truncate_to
 
 MAX_SESSIONS = 64  # open at once; each is followed
 MAX_ANSWER_BYTES = 15 * 1024 * 1024  # for editors that read lines no longer than Bridle does
@@ -60,7 +60,7 @@ MAX_ANSWER_BYTES = 15 * 1024 * 1024  # for editors that read lines no longer tha
 class BridleAgent:
     """The methods that the official package calls for requests; they raise BridleError, RequestError."""
 
-    def __init__(self, api: SessionApi, folders: Folders, screen: Screen) -> None:
+    def __init__(self, api: SessionApi, folders: Folders, screen: EditorClient) -> None:
         self._api = api
         self._folders = folders
         self._screen = screen
@@ -128,7 +128,7 @@ class BridleAgent:
             with suppress(BridleError):
                 await self._api.submit(session, Delete())
             raise
-        self._after(opened.tell_commands(opened.choices.menu.skills))
+        self._after(opened.send_commands(opened.choices.menu.skills))
         choices = opened.choices
         return NewSessionResponse(session_id=session, modes=choices.modes(), config_options=choices.config())
 
@@ -252,7 +252,7 @@ class BridleAgent:
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Handle a request of Bridle's extension, such as `_bridle/command`."""
         found = await answer(method, params, self._api, self._folders, self._open)
-        plain: dict[str, Any] = await asyncio.to_thread(within, found, MAX_ANSWER_BYTES)
+        plain: dict[str, Any] = await asyncio.to_thread(truncate_to, found, MAX_ANSWER_BYTES)
         return plain
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
@@ -285,7 +285,7 @@ class BridleAgent:
             raise
         finally:
             self._opening.discard(session)
-        self._after(opened.tell_commands(opened.choices.menu.skills))
+        self._after(opened.send_commands(opened.choices.menu.skills))
         return opened
 
     async def _enter(self, session: SessionId, cwd: str, servers: Sequence[NamedServer]) -> OpenSession:
@@ -331,7 +331,7 @@ class BridleAgent:
 
     async def _tell_news(self, opened: OpenSession) -> None:
         """Send skills that were added to the folder meanwhile."""
-        await opened.tell_commands(await asyncio.to_thread(read_skills, self._folders, opened.cwd))
+        await opened.send_commands(await asyncio.to_thread(read_skills, self._folders, opened.cwd))
 
     def _after(self, telling: Coroutine[Any, Any, None]) -> None:
         """Send an update after the current request is answered: before that the editor has no session id."""

@@ -84,7 +84,7 @@ def _part(block: Block, cwd: str) -> Part:
 
 
 def _resource(resource: TextResourceContents | BlobResourceContents, cwd: str) -> Part:
-    name = shown_place(resource.uri, cwd)
+    name = display_path(resource.uri, cwd)
     if isinstance(resource, TextResourceContents):
         return Text(f"\n[{name}]\n{_fenced(resource.text)}\n")
     return _image(resource.mime_type or "", resource.blob, name)
@@ -107,10 +107,10 @@ def _image(mime: str, data: str, name: str) -> Media:
 
 def _link(link: ResourceContentBlock, cwd: str) -> str:
     """Return the name of a link's target; a file is read by the tools, under the session's rules."""
-    return f"[{shown_place(link.uri, cwd)}]"
+    return f"[{display_path(link.uri, cwd)}]"
 
 
-def shown_place(uri: str, cwd: str) -> str:
+def display_path(uri: str, cwd: str) -> str:
     """Return a file's path, relative if it is inside the folder, else absolute; other URIs unchanged."""
     try:
         place = urlsplit(uri[:MAX_NAME_CHARS])

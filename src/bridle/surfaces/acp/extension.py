@@ -26,12 +26,12 @@ from bridle.core.queries import Records
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.acp.session import OpenSession
 from bridle.surfaces.export import Format
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.folder_queries import FolderQueries, Topic
-from bridle.surfaces.misfit import misfit
 from bridle.surfaces.session_calls import export_session
 from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.usage import use_of
+from bridle.surfaces.usage import count_session_usage
+from bridle.surfaces.validation_error import format_validation_error
 
 MAX_RECORDS = 1000
 
@@ -109,7 +109,7 @@ async def answer(
     try:
         request: Any = msgspec.convert(params, REQUESTS[method])
     except msgspec.ValidationError as error:
-        raise UsageError(misfit(error, f"_{method}")) from None
+        raise UsageError(format_validation_error(error, f"_{method}")) from None
     match request:
         case CommandRequest():
             return await _command(request, sessions)
@@ -121,7 +121,7 @@ async def answer(
         case ExportRequest():
             return {"text": await export_session(api, _named(request.session_id), request.format)}
         case UsageRequest():
-            return await use_of(api, _named(request.session_id))
+            return await count_session_usage(api, _named(request.session_id))
         case _:
             return await api.ask(PASSED_ON[method].query(_named(request.session_id), request))
 

@@ -17,7 +17,7 @@ from acp.schema import SessionNotification, StopReason
 from msgspec import Struct
 from pydantic import ValidationError
 
-from bridle.app.lent_servers import LentServers
+from bridle.app.client_servers import ClientServers
 from bridle.config.settings import Settings
 from bridle.core.budget import BudgetKind
 from bridle.core.errors import BridleError, SessionNotFound, SessionNotRunning
@@ -48,15 +48,15 @@ from bridle.core.protocol import (
 from bridle.core.queries import Describe, IsRunning, Records, ServerPrompts, Status
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.skill import Skill
-from bridle.core.transcript import live
+from bridle.core.transcript import drop_rewound
 from bridle.mcp.settings import ServerSettings
-from bridle.surfaces.acp.asking import Desk, Editor, plain
-from bridle.surfaces.acp.choices import Choices, commands_update
-from bridle.surfaces.acp.saying import note
-from bridle.surfaces.acp.stopping import stop_reason
-from bridle.surfaces.acp.updates import Translation, Update
-from bridle.surfaces.driving import Asked, answer_of_nobody, left_in_queue
-from bridle.surfaces.wire import Ledger, Result
+from bridle.surfaces.acp.permission_requests import Editor, PermissionRequests, to_json_values
+from bridle.surfaces.acp.session_options import Choices, commands_update
+from bridle.surfaces.acp.simple_updates import note
+from bridle.surfaces.acp.stop_reasons import stop_reason
+from bridle.surfaces.acp.updates import Update, UpdateTranslator
+from bridle.surfaces.output_format import Result, ResultBuilder
+from bridle.surfaces.run_driver import Asked, make_queued_error, make_unattended_answer
 
 CANNOT_ASK = "the editor cannot be asked"
 EDITOR_GONE = "the editor went away"
@@ -75,7 +75,7 @@ End = asyncio.Future[Ended | None]
 """The end of a prompt; None if it was removed from the queue."""
 
 
-class Screen(Editor, Protocol):
+class EditorClient(Editor, Protocol):
     """The editor as a session uses it."""
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
@@ -87,20 +87,20 @@ class OpenSession:
     """Sends a session's updates, approvals and questions to an editor, and submits the editor's prompts."""
 
     def __init__(
-        self, api: SessionApi, session: SessionId, cwd: str, choices: Choices, screen: Screen
+        self, api: SessionApi, session: SessionId, cwd: str, choices: Choices, screen: EditorClient
     ) -> None:
         self.id = session
         self.cwd = cwd
         self.choices = choices
         self._api = api
         self._screen = screen
-        self._desk = Desk(screen, session)
-        self._translation = Translation(cwd)
+        self._desk = PermissionRequests(screen, session)
+        self._translation = UpdateTranslator(cwd)
         self._taking = asyncio.Lock()
         """Held while a prompt is submitted, so that its run is known as own before its first update."""
         self._stream: AsyncGenerator[Record | Delta, None] | None = None
         self._following: asyncio.Task[None] | None = None
-        self._ledger: Ledger | None = None
+        self._ledger: ResultBuilder | None = None
         self._last: ModelStop = "end_turn"
         self._exhausted: BudgetKind | None = None
         self._own_runs: set[RunId] = set()
@@ -109,7 +109,7 @@ class OpenSession:
         self._asking: dict[CallId, asyncio.Task[None]] = {}
         self._is_cancelled = False
         """True if the editor cancelled the run: dismissed requests are then no answers."""
-        self._servers: LentServers | None = None
+        self._servers: ClientServers | None = None
         self._commands = commands_update((), ())
         self._saying: set[asyncio.Task[None]] = set()
         self._lost: BridleError | None = None
@@ -130,7 +130,7 @@ class OpenSession:
         """
         known = (await self._api.ask(Status(self.id))).facts
         records = await self._api.ask(Records(self.id))
-        for record in live(records).records if tells else ():
+        for record in drop_rewound(records).records if tells else ():
             await self._show(record, is_own=False)
         self._translation.cost = None if known.totals.unpriced_turns else known.totals.cost
         self._stream = self._api.watch(self.id, records[-1].seq)
@@ -143,7 +143,7 @@ class OpenSession:
 
     def lend(self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]) -> None:
         """Start MCP servers for this session only."""
-        self._servers = LentServers(self._api, self.id, servers, settings)
+        self._servers = ClientServers(self._api, self.id, servers, settings)
         self._servers.start(environ, self._say)
 
     async def servers_settled(self) -> None:
@@ -151,7 +151,7 @@ class OpenSession:
         if self._servers is not None:
             await self._servers.settled()
 
-    async def tell_commands(self, skills: Sequence[Skill]) -> None:
+    async def send_commands(self, skills: Sequence[Skill]) -> None:
         """Send the slash commands if they changed."""
         update = commands_update(skills, await self._api.ask(ServerPrompts(self.cwd)))
         if update != self._commands:
@@ -161,7 +161,7 @@ class OpenSession:
     async def tell(self, update: Update) -> None:
         """Send one update; raises ConnectionError."""
         await self._screen.notify(
-            "session/update", plain(SessionNotification(session_id=self.id, update=update))
+            "session/update", to_json_values(SessionNotification(session_id=self.id, update=update))
         )
 
     async def aclose(self) -> None:
@@ -270,7 +270,7 @@ class OpenSession:
         for record in records:
             match record.event:
                 case RunStarted() as event:
-                    self._ledger = Ledger(self.id, event.run_id)
+                    self._ledger = ResultBuilder(self.id, event.run_id)
                 case ApprovalRequested() | QuestionAsked() as asked:
                     asks[asked.call_id] = asked
                 case event:
@@ -309,7 +309,7 @@ class OpenSession:
         """Track which run is active; return True for a message that the editor itself sent."""
         match record.event:
             case RunStarted() as event:
-                self._ledger = Ledger(self.id, event.run_id)
+                self._ledger = ResultBuilder(self.id, event.run_id)
                 self._is_cancelled, self._last, self._exhausted = False, "end_turn", None
             case MessageAdded(item_id=str() as item_id) if item_id in self._queued:
                 assert self._ledger is not None
@@ -332,7 +332,7 @@ class OpenSession:
         for end in self._ends.pop(result.run_id, []):
             _settle(end, ended)
         if result.outcome in ("cancelled", "denied"):
-            self._fail_queue(left_in_queue())
+            self._fail_queue(make_queued_error())
 
     def _fail(self, error: BridleError) -> None:
         """Stop following; keep what is open, because closing must end it."""
@@ -373,7 +373,7 @@ class OpenSession:
         try:
             answer = await self._answer_of(asked)
         except (RequestError, ValidationError):
-            answer = answer_of_nobody(asked, CANNOT_ASK)
+            answer = make_unattended_answer(asked, CANNOT_ASK)
         except ConnectionError:
             return  # `aclose` decides about the run
         if self._is_cancelled:

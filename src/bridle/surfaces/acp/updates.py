@@ -62,12 +62,19 @@ from bridle.core.protocol import (
     ToolStarted,
     TurnStarted,
 )
-from bridle.surfaces.acp.calls import Call, changed, cut, diff_contents, finished, text_content
 from bridle.surfaces.acp.content import blocks_of, media_block, text_block
-from bridle.surfaces.acp.saying import info, note, plan, usage
-from bridle.surfaces.kin import Kin
-from bridle.surfaces.notes import note_of
-from bridle.surfaces.render import count, describe_changes
+from bridle.surfaces.acp.simple_updates import info, note, plan, usage
+from bridle.surfaces.acp.tool_calls import (
+    ToolCallView,
+    diff_contents,
+    final_update,
+    shorten_title,
+    status_update,
+    text_content,
+)
+from bridle.surfaces.event_notes import make_note
+from bridle.surfaces.subagent_names import SubAgentNames
+from bridle.surfaces.text_format import describe_changes, format_count
 
 Update = (
     UserMessageChunk
@@ -89,7 +96,7 @@ MAX_PRINTED_CHARS = 4000
 """How much of a running call's output is sent, the newest: each update repeats the output before it."""
 
 
-class Translation:
+class UpdateTranslator:
     """Translates the items of one session, which must come in order."""
 
     def __init__(self, cwd: str, cost: float | None = 0.0) -> None:
@@ -97,11 +104,11 @@ class Translation:
         self.cost = cost
         """The session's cost so far; None if it is unknown."""
         self._cwd = cwd
-        self._kin = Kin()
+        self._kin = SubAgentNames()
         self._message_id: str | None = None
         self._said: list[str] = []
         self._thought: list[str] = []
-        self._open: dict[CallId, Call] = {}
+        self._open: dict[CallId, ToolCallView] = {}
         """Calls that have not ended."""
         self._begun: set[CallId] = set()
         """Calls that the model is still writing."""
@@ -137,17 +144,17 @@ class Translation:
         call = self._open.get(event.call_id) if event.call_id is not None else None
         return call is None or call.tool not in EDITING_TOOLS
 
-    def call_of(self, request: ApprovalRequested) -> Call:
+    def call_of(self, request: ApprovalRequested) -> ToolCallView:
         """Return the call that needs approval."""
         return self._open.get(request.call_id) or self._call(request)
 
     def who_asks(self, asked: QuestionAsked) -> str:
         """Return the name of the sub-agent that asks; empty for the session itself."""
-        return self._kin.asker(asked)
+        return self._kin.format_asker(asked)
 
     def close(self) -> list[Update]:
         """Close what a run left open; no more updates of it follow."""
-        updates: list[Update] = [changed(call_id, "failed") for call_id in self._open]
+        updates: list[Update] = [status_update(call_id, "failed") for call_id in self._open]
         self._open.clear()
         self._begun.clear()
         self._printed.clear()
@@ -195,7 +202,7 @@ class Translation:
                 return self._decided(event)
             case ToolStarted():
                 started = self._start(self._call(event))
-                return [*started, changed(event.call_id, "in_progress")]
+                return [*started, status_update(event.call_id, "in_progress")]
             case FilesChanged():
                 return self._files(event, seq, diff)
             case ToolFinished():
@@ -205,7 +212,7 @@ class Translation:
             case ChildEnded():
                 return [self._child_ended(event)]
             case CompactionStarted():
-                return [note(f"compacting {count(event.messages, 'message')}")]
+                return [note(f"compacting {format_count(event.messages, 'message')}")]
             case _:
                 return _noted(event)
 
@@ -216,7 +223,7 @@ class Translation:
 
     def _void(self, message_id: str) -> list[Update]:
         """Restart the message: its streamed text is void."""
-        given_up = [changed(call_id, "failed") for call_id in sorted(self._begun)]
+        given_up = [status_update(call_id, "failed") for call_id in sorted(self._begun)]
         for call_id in self._begun:
             del self._open[call_id]
         self._begun.clear()
@@ -257,9 +264,9 @@ class Translation:
         self._begun.clear()
         for call_id in given_up:
             del self._open[call_id]
-            updates.append(changed(call_id, "failed"))
+            updates.append(status_update(call_id, "failed"))
         for call in event.message.calls:
-            updates += self._told(Call(call.id, call.name, call.args, self._cwd))
+            updates += self._told(ToolCallView(call.id, call.name, call.args, self._cwd))
         self._message_id = None
         return [*updates, usage(event, self.cost)] if event.context.window else updates
 
@@ -291,37 +298,37 @@ class Translation:
 
     # ------------------------------------------------------------------ calls
 
-    def _call(self, event: ApprovalRequested | ToolStarted) -> Call:
-        who = self._kin.asker(event) if isinstance(event, ApprovalRequested) else ""
-        return Call(event.call_id, event.tool, event.args, self._cwd, event.parent, who)
+    def _call(self, event: ApprovalRequested | ToolStarted) -> ToolCallView:
+        who = self._kin.format_asker(event) if isinstance(event, ApprovalRequested) else ""
+        return ToolCallView(event.call_id, event.tool, event.args, self._cwd, event.parent, who)
 
-    def _start(self, call: Call) -> list[Update]:
+    def _start(self, call: ToolCallView) -> list[Update]:
         """Announce a call that the editor has not seen."""
         if call.id in self._open:
             return []
         self._open[call.id] = call
         return [call.start()]
 
-    def _told(self, call: Call) -> list[Update]:
+    def _told(self, call: ToolCallView) -> list[Update]:
         """Announce a call, or update it if it was announced while the model wrote it."""
         if call.id not in self._open:
             return self._start(call)
         self._open[call.id] = call
         facts = {"title": call.title, "raw_input": call.args, "locations": call.places or None}
-        return [changed(call.id, "pending", call.code_content, **facts)]
+        return [status_update(call.id, "pending", call.code_content, **facts)]
 
     def _writing(self, item: ToolCallDelta) -> list[Update]:
         if item.call_id in self._open or not item.name or not item.call_id:
             return []
         self._begun.add(item.call_id)
-        return self._start(Call(item.call_id, item.name, {}, self._cwd))
+        return self._start(ToolCallView(item.call_id, item.name, {}, self._cwd))
 
     def _printing(self, item: ToolOutputDelta) -> list[Update]:
         if item.call_id not in self._open:
             return []
         printed = (self._printed.get(item.call_id, "") + item.text)[-MAX_PRINTED_CHARS:]
         self._printed[item.call_id] = printed
-        return [changed(item.call_id, "in_progress", [text_content(printed)])]
+        return [status_update(item.call_id, "in_progress", [text_content(printed)])]
 
     def _decided(self, event: ApprovalDecided) -> list[Update]:
         """Close the approval of a sub-agent's call, because its further progress is not shown here."""
@@ -329,7 +336,7 @@ class Translation:
         if call is None or not call.who:
             return []
         del self._open[event.call_id]
-        return [changed(event.call_id, "failed" if event.answer in ("deny", "stop") else "completed")]
+        return [status_update(event.call_id, "failed" if event.answer in ("deny", "stop") else "completed")]
 
     def _files(self, event: FilesChanged, seq: int, diff: str) -> list[Update]:
         if event.call_id is not None and event.call_id in self._open:
@@ -340,7 +347,7 @@ class Translation:
             ToolCallStart(
                 session_update="tool_call",
                 tool_call_id=f"files-{seq}",
-                title=cut(f"on disk: {describe_changes(event.changes)}"),
+                title=shorten_title(f"on disk: {describe_changes(event.changes)}"),
                 kind="edit",
                 status="completed",
                 content=[*content],
@@ -349,12 +356,12 @@ class Translation:
 
     def _finished(self, event: ToolFinished) -> list[Update]:
         result = event.result
-        call = Call(result.call_id, result.name, {}, self._cwd, event.parent)
+        call = ToolCallView(result.call_id, result.name, {}, self._cwd, event.parent)
         started = self._start(call)  # a call denied without an approval has no start
         del self._open[result.call_id]
         self._printed.pop(result.call_id, None)
         noticed = self._diffs.pop(result.call_id, "")
-        end = finished(result, event.diff, self._cwd)
+        end = final_update(result, event.diff, self._cwd)
         if not event.diff and (seen := diff_contents(noticed, self._cwd)):
             end.content = [*(end.content or []), *seen]
         answer: list[Update] = [self._message(event.answer)] if event.answer else []
@@ -364,7 +371,7 @@ class Translation:
         return ToolCallStart(
             session_update="tool_call",
             tool_call_id=_child_id(event),
-            title=cut(self._kin.line(event)),
+            title=shorten_title(self._kin.line(event)),
             kind="think",
             status="in_progress",
             field_meta={"bridle": {"session": event.child, "parent": event.call_id}},
@@ -372,11 +379,11 @@ class Translation:
 
     def _child_ended(self, event: ChildEnded) -> ToolCallProgress:
         status: ToolCallStatus = "completed" if event.outcome == "completed" else "failed"
-        return changed(_child_id(event), status, [text_content(self._kin.line(event))])
+        return status_update(_child_id(event), status, [text_content(self._kin.line(event))])
 
 
 def _noted(event: Event) -> list[Update]:
-    found = note_of(event)
+    found = make_note(event)
     return [note(found[1])] if found else []
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from bridle.core.errors import UsageError
-from bridle.surfaces.cli import loading
+from bridle.surfaces.cli import fast_import
 from bridle.system.platform import require_posix
 
 __all__ = ["main", "serve_rpc"]
@@ -20,8 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
         return EXIT_UNSUPPORTED
-    with loading.quickly():
-        from bridle.surfaces.cli.outermost import run_command
+    with fast_import.without_gc():
+        from bridle.surfaces.cli.entry_point import run_command
     return run_command(argv)
 
 

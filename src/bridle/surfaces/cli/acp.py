@@ -9,8 +9,8 @@ import sys
 from contextlib import suppress
 
 from bridle.core.errors import UsageError
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.terminal import Console
 
 READ_BYTES = 64 * 1024
@@ -18,16 +18,16 @@ READ_BYTES = 64 * 1024
 
 def acp(args: argparse.Namespace, console: Console) -> int:
     """Serve the editor until it disconnects."""
-    from bridle.surfaces.acp.serving import serve_editor
-    from bridle.surfaces.folder import Folders
+    from bridle.surfaces.acp.server import serve_editor
+    from bridle.surfaces.folder_info import Folders
 
     async def serve() -> None:
         reader, writer = await _streams()
-        cwd = working_directory()
+        cwd = resolve_directory()
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        async with serving(console, cwd) as api:
+        async with open_sessions(console, cwd) as api:
             await serve_editor(api, Folders(console.environ, cwd), reader, writer)
 
     with suppress(asyncio.CancelledError):  # cancelled by SIGTERM: everything open is closed

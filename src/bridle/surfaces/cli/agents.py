@@ -19,19 +19,19 @@ from bridle.config.agent_list import (
     show_agent,
 )
 from bridle.config.agents import list_agents, read_agent
-from bridle.config.document import literal
-from bridle.config.kinds import AGENT_NAME_PATTERN
-from bridle.config.places import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
-from bridle.config.rule_list import PlacedRule, placed_rules
+from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
+from bridle.config.rule_list import LocatedRule, list_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.config.textfile import read_text, write_text
+from bridle.config.toml_document import literal
+from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError, UsageError
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.editor import run_editor
-from bridle.surfaces.folder import AgentRow, agent_rows
-from bridle.surfaces.render import count
+from bridle.surfaces.folder_info import AgentRow, agent_rows
 from bridle.surfaces.terminal import Console, columns, one_line, visible
+from bridle.surfaces.text_format import format_count
 
 HEADINGS = ("AGENT", "NAME", "FROM", "MODE", "MODEL", "TOOLS")
 
@@ -64,14 +64,14 @@ class AgentView(Struct, frozen=True):
     source: AgentSource
     settings: list[dict[str, str]]
     """Each entry has key, value and source."""
-    rules: list[PlacedRule]
+    rules: list[LocatedRule]
     prompt_file: str
     prompt: str
 
 
 def list_all(args: argparse.Namespace, console: Console) -> int:
     """List the agents available in the working directory."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     rows = agent_rows(settings)
     if args.json:
         console.out.json(json.format(json.encode(rows), indent=2))
@@ -82,13 +82,13 @@ def list_all(args: argparse.Namespace, console: Console) -> int:
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Show an agent's effective settings, the source of each, and its prompt."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     parts = read_agent(args.name, settings)
     view = AgentView(
         args.name,
         agent_source(args.name, settings),
         [row._asdict() for row in show_agent(args.name, settings)],
-        placed_rules(settings, args.name),
+        list_rules(settings, args.name),
         str(parts.prompt_file),
         parts.prompt.strip(),
     )
@@ -103,7 +103,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 def check(args: argparse.Namespace, console: Console) -> int:
     """Report problems in the agents available here; exit code 1 if there are any."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = _check(settings, console, args.name)
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))
@@ -111,14 +111,14 @@ def check(args: argparse.Namespace, console: Console) -> int:
     for problem in found:
         _write_problem(console, problem)
     if not found:
-        checked = "agent " + args.name if args.name else count(len(list_agents(settings)), "agent")
+        checked = "agent " + args.name if args.name else format_count(len(list_agents(settings)), "agent")
         console.out.line(console.out.paint("done", f"{visible(checked)}: all in order"))
     return 1 if found else 0
 
 
 def new(args: argparse.Namespace, console: Console) -> int:
     """Create the files of a new agent from a template or from another agent."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     if args.name in list_agents(settings):
         raise ConfigError(f"there is an agent {args.name} already", hint=f"bridle agents edit {args.name}")
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
@@ -131,7 +131,7 @@ def new(args: argparse.Namespace, console: Console) -> int:
 
 def edit(args: argparse.Namespace, console: Console) -> int:
     """Open an agent's files in an editor; a built-in agent is first copied to the user's own."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     name: str = args.name
     folder = own_folder(name, settings)
     made: dict[str, str] = {}
@@ -149,7 +149,7 @@ def edit(args: argparse.Namespace, console: Console) -> int:
         if made and all(_read_or_none(folder / file) == text for file, text in made.items()):
             _remove(folder, made)
             console.err.line("nothing was changed")
-    problems = _check(load_settings(console.environ, Path(working_directory())), console, name)
+    problems = _check(load_settings(console.environ, Path(resolve_directory())), console, name)
     for problem in problems:
         _write_problem(console, problem)
     return 1 if problems else 0

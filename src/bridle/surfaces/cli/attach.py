@@ -11,18 +11,18 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Record, Resume, RunEnded, RunStarted
 from bridle.core.queries import IsRunning, Records
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.approve import Approver, open_approver
-from bridle.surfaces.cli.find import find_session
-from bridle.surfaces.cli.follow import Follower
-from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.cli.approver import Approver, open_approver
 from bridle.surfaces.cli.run import report
-from bridle.surfaces.cli.serving import serving
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.starting import reach
-from bridle.surfaces.live import TextView
-from bridle.surfaces.render import short_id
+from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import find_session
+from bridle.surfaces.cli.store_access import open_configured_store
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.launcher import connect_if_running
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.run_view import RunView
 from bridle.surfaces.terminal import Console
-from bridle.surfaces.wire import Result
+from bridle.surfaces.text_format import short_id
 
 
 def attach(args: argparse.Namespace, console: Console) -> int:
@@ -41,18 +41,18 @@ def attach(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _join(args: argparse.Namespace, console: Console, approver: Approver | None) -> Result | None:
-    async with reading(console) as store:
+    async with open_configured_store(console) as store:
         found = find_session(await store.list(archived=True), args.session)
-    view = TextView(console, answer="streamed", chatty=True, verbose=args.verbose)
+    view = RunView(console, answer="streamed", chatty=True, verbose=args.verbose)
     if args.resume:
-        async with serving(console, found.cwd) as api:
+        async with open_sessions(console, found.cwd) as api:
             follower = Follower(api, found.id, view, approver)
             if api.is_remote:
                 return await follower.take_up(found.last_seq)
             return await follower.run(Resume(), found.last_seq)
     # Use the daemon whatever this directory's settings say: a run can be joined only where it runs.
-    daemon = await reach(Place(load_settings(console.environ, Path("/")).home))
-    async with serving(console) if daemon is None else aclosing(daemon) as api:
+    daemon = await connect_if_running(DaemonFiles(load_settings(console.environ, Path("/")).home))
+    async with open_sessions(console) if daemon is None else aclosing(daemon) as api:
         status = await daemon.status() if daemon is not None else None
         live = status.sessions if status is not None else ()
         is_elsewhere = status is not None and status.is_node

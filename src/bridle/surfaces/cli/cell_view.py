@@ -20,11 +20,11 @@ from bridle.core.protocol import (
     ToolOutputDelta,
     ToolStarted,
 )
-from bridle.surfaces.live import TextView
-from bridle.surfaces.printed import MORE, NOT_FINISHED, Printed
-from bridle.surfaces.render import count, short_id
+from bridle.surfaces.code_output import MORE, NOT_FINISHED, CodeOutput
+from bridle.surfaces.output_format import EXIT_CODES, Result
+from bridle.surfaces.run_view import RunView
 from bridle.surfaces.terminal import Console
-from bridle.surfaces.wire import EXIT_CODES, Result
+from bridle.surfaces.text_format import format_count, short_id
 
 FAILED = 1
 
@@ -34,10 +34,10 @@ class CellView:
 
     def __init__(self, console: Console, *, chatty: bool) -> None:
         self._console = console
-        self._notes = TextView(console, answer="streamed", chatty=chatty, verbose=False)
+        self._notes = RunView(console, answer="streamed", chatty=chatty, verbose=False)
         self._chatty = chatty
         self._cell: CallId | None = None
-        self._printed = Printed()
+        self._printed = CodeOutput()
         self.last_seq = 0
         """Sequence number of the last record shown."""
         self.exit_code = 0
@@ -57,7 +57,7 @@ class CellView:
                     self._console.warn("the cell has printed more than is shown of one")
                     self._console.hint("let it write into a file")
             case Lagged():
-                self._console.warn(f"{count(item.dropped, 'fragment')} of the output not shown")
+                self._console.warn(f"{format_count(item.dropped, 'fragment')} of the output not shown")
             case ToolOutputDelta() | Notice():
                 self._notes.show(item)
             case _:
@@ -72,10 +72,10 @@ class CellView:
         self._notes.pause()
         self.exit_code = result.exit_code or self.exit_code
 
-    def sum_up(self, result: Result) -> None:
+    def print_summary(self, result: Result) -> None:
         """Print the session id and the number of tool calls, if chatty."""
         if self._chatty:
-            calls = count(max(0, result.tool_calls - 1), "tool call")  # the cell itself is a tool call
+            calls = format_count(max(0, result.tool_calls - 1), "tool call")  # the cell itself is a tool call
             text = f"session {short_id(result.session_id)} · {calls}"
             self._console.err.line(self._console.err.paint("detail", text))
 

@@ -8,7 +8,7 @@ from msgspec import Struct, json
 
 from bridle.app import open_comms
 from bridle.comms.address import check_name, parse_address
-from bridle.comms.hub import Listening
+from bridle.comms.hub import Listener
 from bridle.comms.identity import parse_peer_id
 from bridle.comms.trust import Peer
 from bridle.config.settings import Settings, load_settings
@@ -18,19 +18,19 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunOptions
 from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.approve import Approver, open_approver
-from bridle.surfaces.cli.find import find_session, working_directory
-from bridle.surfaces.cli.follow import Follower
-from bridle.surfaces.cli.options import options_in, rule_texts
+from bridle.surfaces.cli.approver import Approver, open_approver
+from bridle.surfaces.cli.options import check_rules, resolve_options
 from bridle.surfaces.cli.run import report
+from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.live import TextView
+from bridle.surfaces.run_view import RunView
 from bridle.surfaces.terminal import Console
 
 HEADINGS = ("PEER", "PEER ID", "ADDRESS")
 
 
-class Id(Struct, frozen=True):
+class PeerIdentity(Struct, frozen=True):
     """The output of `comms id --json`."""
 
     peer_id: str
@@ -40,7 +40,7 @@ class Id(Struct, frozen=True):
 def show_id(args: argparse.Namespace, console: Console) -> int:
     """Print our peer id and address; creates a key on first use."""
     comms = open_comms(_settings(console))
-    shown = Id(asyncio.run(comms.identity()).peer_id, str(comms.address))
+    shown = PeerIdentity(asyncio.run(comms.identity()).peer_id, str(comms.address))
     if args.json:
         console.out.json(json.encode(shown))
     else:
@@ -89,15 +89,15 @@ def listen(args: argparse.Namespace, console: Console) -> int:
     """Let an agent answer messages from peers until a peer, the limit or the user ends it."""
     if args.limit < 1:
         raise UsageError("--limit must be at least 1")
-    cwd = working_directory()
+    cwd = resolve_directory()
     options = RunOptions(
         model=args.model,
         mode=args.mode,
-        allow=rule_texts("allow", args.allow),
-        ask=rule_texts("ask", args.ask),
-        deny=rule_texts("deny", args.deny),
+        allow=check_rules("allow", args.allow),
+        ask=check_rules("ask", args.ask),
+        deny=check_rules("deny", args.deny),
     )
-    host = Host(console, args, options_in(options, cwd, console.environ), cwd)
+    host = PeerListener(console, args, resolve_options(options, cwd, console.environ), cwd)
     try:
         return asyncio.run(host.run())
     finally:
@@ -107,7 +107,7 @@ def listen(args: argparse.Namespace, console: Console) -> int:
 # ---------------------------------------------------------------------------- the host
 
 
-class Host:
+class PeerListener:
     """Turns messages from peers into prompts, one at a time."""
 
     def __init__(self, console: Console, args: argparse.Namespace, options: RunOptions, cwd: str) -> None:
@@ -168,7 +168,7 @@ class Host:
             session = await service.create(cwd=self._cwd, agent=agent, title=f"peer {peer}")
             self._sessions[peer] = session
         last_seq = (await service.ask(Status(session))).seq
-        view = TextView(self._console, answer="streamed", chatty=self._console.err.is_terminal, verbose=False)
+        view = RunView(self._console, answer="streamed", chatty=self._console.err.is_terminal, verbose=False)
         command = Prompt(user_message(text), self._options, if_busy="reject")
         result = await Follower(service, session, view, self._approver).run(command, last_seq)
         report(self._console, result)
@@ -176,7 +176,7 @@ class Host:
             self._was_cancelled = True
             self._ended.set()
 
-    async def _until_over(self, opened: Listening) -> None:
+    async def _until_over(self, opened: Listener) -> None:
         waits = [asyncio.create_task(event.wait()) for event in (opened.dismissed, self._ended)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import json
 
-from bridle.config.document import literal, parse_key
 from bridle.config.edit import get_value, set_in_file
 from bridle.config.edit import show as list_settings
-from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.file_names import CONFIG_FILE, PROJECT_FOLDER
 from bridle.config.settings import Settings, find_home, load_settings
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.daemon.binding import check_listener
+from bridle.config.toml_document import literal, parse_key
+from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.daemon.listen_address import check_listener
 from bridle.surfaces.terminal import Console, columns, one_line, pad
 
 
@@ -70,14 +70,14 @@ def path(args: argparse.Namespace, console: Console) -> int:
 
 
 def _load(console: Console) -> Settings:
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     for warning in settings.warnings:
         console.warn(warning)
     return settings
 
 
 def _user_file(console: Console) -> Path:
-    return find_home(console.environ, Path(working_directory())) / CONFIG_FILE
+    return find_home(console.environ, Path(resolve_directory())) / CONFIG_FILE
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ from bridle.core.errors import UsageError
 from bridle.surfaces.terminal import Console
 
 
-def confirmed(console: Console, question: str, *, without: str, hint: str) -> bool:
+def ask_confirmation(console: Console, question: str, *, without: str, hint: str) -> bool:
     """Ask for a yes on the terminal; without one, raises UsageError with `without` and `hint`."""
     console.out.flush()  # shows what the question is about
     if sys.stdin is None or not sys.stdin.isatty():

@@ -22,10 +22,10 @@ from bridle.core.messages import Message, ToolResult
 from bridle.core.protocol import ModelReplied
 from bridle.core.queries import ListSessions, NextContext, PreviewContext, Records
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.find import find_session, newest_session, working_directory
-from bridle.surfaces.cli.serving import serving
-from bridle.surfaces.render import count, describe_args, short_id
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
 from bridle.surfaces.terminal import Colour, Console, Screen, cut, one_line
+from bridle.surfaces.text_format import describe_args, format_count, short_id
 
 BAR_CELLS = 40
 LABEL_WIDTH = 10
@@ -60,7 +60,7 @@ def context(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         out.json(json.format(json.encode(now if diff is None else diff), indent=2))
         return 0
-    window = count(now.usage.window, "token")
+    window = format_count(now.usage.window, "token")
     out.line(f"session {short_id(session)} · model {now.model} · window {window}")
     lines = _picture(out, now) if diff is None else _difference(out, diff)
     for line in lines:
@@ -71,10 +71,10 @@ def context(args: argparse.Namespace, console: Console) -> int:
 async def _contexts(
     args: argparse.Namespace, console: Console
 ) -> tuple[SessionId, NextContext | None, NextContext]:
-    cwd = working_directory()
-    async with serving(console, cwd) as api:
+    cwd = resolve_directory()
+    async with open_sessions(console, cwd) as api:
         sessions = await api.ask(ListSessions(archived=True))
-        found = find_session(sessions, args.session) if args.session else newest_session(sessions, cwd)
+        found = find_session(sessions, args.session) if args.session else find_newest_session(sessions, cwd)
         before = await _last_context(api, found.id) if args.diff else None
         return found.id, before, await api.ask(PreviewContext(found.id))
 
@@ -138,11 +138,11 @@ def _bar(screen: Screen, label: str, colour: Colour, amount: int, window: int) -
 
 def _contents(screen: Screen, sent: NextContext) -> list[str]:
     usage = sent.usage
-    messages, tools = count(len(sent.messages), "message"), count(len(sent.tools), "tool")
+    messages, tools = format_count(len(sent.messages), "message"), format_count(len(sent.tools), "tool")
     whose = f"{usage.earlier_messages} earlier, {usage.run_messages} of this run"
     lines = [f"sends {messages} ({whose}) and {tools}"]
     if usage.dropped_messages:
-        note = f"{count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
+        note = f"{format_count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
         lines.append(screen.paint("warning", note))
     lines += _next_to_go(sent)
     lines.append(screen.paint("detail", _row("#", "tokens", "part", "what", "")))
@@ -166,7 +166,7 @@ def _next_to_go(sent: NextContext) -> list[str]:
     if first == 1 and end >= len(sent.messages):
         return []
     who = f"message {end} goes" if end == first + 1 else f"messages {first + 1} to {end} go"
-    return [f"{who} next, when more than {count(_amounts(sent.usage)[-1], 'token')} are added"]
+    return [f"{who} next, when more than {format_count(_amounts(sent.usage)[-1], 'token')} are added"]
 
 
 def _row(number: str, tokens: str, part: str, role: str, what: str) -> str:

@@ -19,13 +19,13 @@ from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError
 from bridle.core.queries import Servers
 from bridle.core.server_views import ServerView
-from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.log import LogFormatter, stderr_handler
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.starting import reach, start, stop
+from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.launcher import connect_if_running, end_daemon, launch_daemon
 from bridle.surfaces.remote.asks import DaemonStatus
-from bridle.surfaces.render import count, short_id
 from bridle.surfaces.terminal import Console, cut, one_line
+from bridle.surfaces.text_format import format_count, short_id
 
 LOG_BYTES = 5 * 1024 * 1024
 LOG_FILES = 3
@@ -35,19 +35,19 @@ FOLLOW_S = 0.2
 
 def run_daemon(args: argparse.Namespace, console: Console) -> int:
     """Run the daemon in the foreground."""
-    from bridle.surfaces.daemon.ending import end_soon
-    from bridle.surfaces.daemon.kontekst import beside_kontekst, take_over
+    from bridle.surfaces.daemon.forced_exit import exit_after
+    from bridle.surfaces.daemon.kontekst import adapt_settings, make_kontekst_home
     from bridle.surfaces.daemon.process import Daemon
 
-    environ = beside_kontekst(args.config, console.environ) if args.config else console.environ
+    environ = make_kontekst_home(args.config, console.environ) if args.config else console.environ
     settings = load_settings(environ, Path("/"))
-    _log_to(Place(settings.home), background=args.background)
-    settings = take_over(settings)
+    _log_to(DaemonFiles(settings.home), background=args.background)
+    settings = adapt_settings(settings)
 
     async def serve() -> int:
         status = await Daemon(settings, environ).run()
         if settings.scale.enabled:
-            end_soon(status)
+            exit_after(status)
         return status
 
     return asyncio.run(serve())
@@ -55,12 +55,12 @@ def run_daemon(args: argparse.Namespace, console: Console) -> int:
 
 def start_daemon(args: argparse.Namespace, console: Console) -> int:
     """Start the daemon in the background."""
-    place = Place(_settings(console).home)
+    place = DaemonFiles(_settings(console).home)
 
     async def begin() -> tuple[int, bool]:
-        daemon = await reach(place)
+        daemon = await connect_if_running(place)
         is_new = daemon is None
-        daemon = daemon or await start(place, console.environ)
+        daemon = daemon or await launch_daemon(place, console.environ)
         await daemon.aclose()
         return daemon.daemon.pid, is_new
 
@@ -72,7 +72,7 @@ def start_daemon(args: argparse.Namespace, console: Console) -> int:
 def stop_daemon(args: argparse.Namespace, console: Console) -> int:
     """Stop the daemon; the web page it served stays off until it is requested again."""
     _end(console)
-    Place(_settings(console).home).forget_web()
+    DaemonFiles(_settings(console).home).forget_web()
     return 0
 
 
@@ -84,13 +84,13 @@ def restart_daemon(args: argparse.Namespace, console: Console) -> int:
 
 def _end(console: Console) -> None:
     settings = _settings(console)
-    pid = asyncio.run(stop(Place(settings.home), float(settings.serve.shutdown_timeout)))
+    pid = asyncio.run(end_daemon(DaemonFiles(settings.home), float(settings.serve.shutdown_timeout)))
     console.out.line(f"the daemon has ended (process {pid})" if pid else "no daemon runs")
 
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
     """Show the daemon's status; exit code 1 if none runs."""
-    status, servers = asyncio.run(_status_here(Place(_settings(console).home)))
+    status, servers = asyncio.run(_status_here(DaemonFiles(_settings(console).home)))
     if args.json:
         console.out.json(json.encode(status))
     elif status is None:
@@ -103,7 +103,7 @@ def show_status(args: argparse.Namespace, console: Console) -> int:
 
 def list_live(args: argparse.Namespace, console: Console) -> int:
     """List the sessions that the daemon has in memory."""
-    status = asyncio.run(_status(Place(_settings(console).home)))
+    status = asyncio.run(_status(DaemonFiles(_settings(console).home)))
     sessions = status.sessions if status is not None else ()
     if args.json:
         console.out.json(json.encode(sessions))
@@ -117,14 +117,14 @@ def list_live(args: argparse.Namespace, console: Console) -> int:
             "warning" if session.state == "waiting" else "detail", f"{session.state:<8}"
         )
         title = cut(one_line(session.title), max(20, console.out.width - 60))
-        watchers = count(session.watchers, "watcher")
+        watchers = format_count(session.watchers, "watcher")
         console.out.line(f"{short_id(session.id)}  {state} {session.model:<28} {watchers:<11} {title}")
     return 0
 
 
 def show_log(args: argparse.Namespace, console: Console) -> int:
     """Show the end of the daemon's log, and with `--follow` what is added."""
-    log = Place(_settings(console).home).log
+    log = DaemonFiles(_settings(console).home).log
     if not log.exists():
         raise BridleError(f"there is no log yet: {log}", hint="bridle daemon start")
     for text in _end_of(log, max(0, args.lines), follow=args.follow):
@@ -157,8 +157,8 @@ def _settings(console: Console) -> Settings:
     return load_settings(console.environ, Path("/"))
 
 
-async def _status(place: Place) -> DaemonStatus | None:
-    daemon = await reach(place)
+async def _status(place: DaemonFiles) -> DaemonStatus | None:
+    daemon = await connect_if_running(place)
     if daemon is None:
         return None
     try:
@@ -167,15 +167,15 @@ async def _status(place: Place) -> DaemonStatus | None:
         await daemon.aclose()
 
 
-async def _status_here(place: Place) -> tuple[DaemonStatus | None, Sequence[ServerView]]:
+async def _status_here(place: DaemonFiles) -> tuple[DaemonStatus | None, Sequence[ServerView]]:
     """Return the daemon's status, and that of the servers it started for the working directory."""
-    daemon = await reach(place)
+    daemon = await connect_if_running(place)
     if daemon is None:
         return None, ()
     try:
         status = await daemon.status()
         with suppress(BridleError):  # unreadable settings are reported by other commands
-            return status, await daemon.ask(Servers(working_directory()))
+            return status, await daemon.ask(Servers(resolve_directory()))
         return status, ()
     finally:
         await daemon.aclose()
@@ -215,7 +215,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
 
 
-def _log_to(place: Place, *, background: bool) -> None:
+def _log_to(place: DaemonFiles, *, background: bool) -> None:
     place.make_folders()
     handler = stderr_handler(LOG_LAYOUT)
     if background:
@@ -245,7 +245,7 @@ def _quoted(word: str) -> str:
 
 
 def _end_of(log: Path, lines: int, *, follow: bool) -> Iterator[str]:
-    """Yield a log's last lines; with `follow`, then what is added, across rotations."""
+    """Yield a log's last lines; with `run_follower`, then what is added, across rotations."""
     file = open(log, encoding="utf-8", errors="replace")  # noqa: SIM115  closed below
     try:
         yield from deque(file, maxlen=lines)

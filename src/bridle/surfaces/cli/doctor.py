@@ -21,27 +21,27 @@ from msgspec import json
 from bridle.app import models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.core.errors import BridleError
-from bridle.stores.lines import REPAIRABLE, LineStore
-from bridle.surfaces.cli.extras import extra_findings, namesake_findings
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.findings import (
+from bridle.stores.record_lines import REPAIRABLE, LineStore
+from bridle.surfaces.cli.doctor_checks import (
     Finding,
     State,
-    bash_finding,
-    kernel_finding,
-    language_findings,
-    ripgrep_finding,
-    sandbox_finding,
-    tool_server_findings,
-    undo_finding,
+    check_bash,
+    check_kernel,
+    check_language_servers,
+    check_mcp_servers,
+    check_ripgrep,
+    check_sandbox,
+    check_undo,
 )
-from bridle.surfaces.cli.fixes import edit_command, pip_command
-from bridle.surfaces.render import count
+from bridle.surfaces.cli.extras import check_extras, check_name_collision
+from bridle.surfaces.cli.fix_commands import edit_command, pip_command
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.terminal import Colour, Console, visible
+from bridle.surfaces.text_format import format_count
 from bridle.system.programs import find_program
 
 if TYPE_CHECKING:
-    from bridle.app.discovery import Found
+    from bridle.app.discovery import Discovered
     from bridle.core.model import Model
     from bridle.providers import ModelCatalog
 
@@ -85,10 +85,10 @@ def _sum_up(console: Console, findings: list[Finding]) -> None:
         return
     failed, warned = (sum(one.state == state for one in findings) for state in ("fail", "warn"))
     if failed:
-        text = f"{count(failed, 'thing')} must be put right first"
+        text = f"{format_count(failed, 'thing')} must be put right first"
         console.err.line(console.err.paint("failed", text))
     elif warned:
-        console.err.line(f"Bridle works; {count(warned, 'thing')} could be better")
+        console.err.line(f"Bridle works; {format_count(warned, 'thing')} could be better")
     else:
         console.done("everything is in order")
 
@@ -96,9 +96,9 @@ def _sum_up(console: Console, findings: list[Finding]) -> None:
 def _look(console: Console) -> Iterator[Finding]:
     environ = console.environ
     yield Finding("python", "ok", f"{platform.python_version()} in {sys.prefix}")
-    yield from namesake_findings(environ)
+    yield from check_name_collision(environ)
     yield _sqlite(environ)
-    cwd = Path(working_directory())
+    cwd = Path(resolve_directory())
     try:
         yield _home(find_home(environ, cwd))
         settings = load_settings(environ, cwd)
@@ -107,9 +107,9 @@ def _look(console: Console) -> Iterator[Finding]:
     else:
         yield from _configured(settings, environ)
     path = f"{BASH_FOLDERS}:{environ.get('PATH', '')}"
-    yield bash_finding(find_program("bash", path, outside=(str(cwd),)), environ)
-    yield ripgrep_finding(environ)
-    yield from extra_findings(environ)
+    yield check_bash(find_program("bash", path, outside=(str(cwd),)), environ)
+    yield check_ripgrep(environ)
+    yield from check_extras(environ)
     yield _terminal(console)
 
 
@@ -122,11 +122,11 @@ def _configured(settings: Settings, environ: Mapping[str, str]) -> Iterator[Find
     yield asyncio.run(_store(settings))
     yield from asyncio.run(_models(settings, environ))
     sandbox = open_sandbox(settings)
-    yield sandbox_finding(sandbox.status, environ, is_off=settings.sandbox.mode == "off")
-    yield undo_finding(sandbox.status, is_kept=settings.store.backend != "ephemeral")
-    yield asyncio.run(kernel_finding(settings, environ, sandbox))
-    yield from tool_server_findings(settings, environ)
-    yield from language_findings(settings, environ)
+    yield check_sandbox(sandbox.status, environ, is_off=settings.sandbox.mode == "off")
+    yield check_undo(sandbox.status, is_kept=settings.store.backend != "ephemeral")
+    yield asyncio.run(check_kernel(settings, environ, sandbox))
+    yield from check_mcp_servers(settings, environ)
+    yield from check_language_servers(settings, environ)
 
 
 def _config(settings: Settings) -> Finding:
@@ -168,10 +168,10 @@ async def _store(settings: Settings) -> Finding:
         await store.aclose()
     if lost:
         whose = f"session {lost[0].session}: " if lost[0].session else ""
-        more = f", and {count(len(lost) - 1, 'more problem')}" if len(lost) > 1 else ""
+        more = f", and {format_count(len(lost) - 1, 'more problem')}" if len(lost) > 1 else ""
         return Finding("store", "fail", f"{whose}{lost[0].text}{more}", "restore it from a backup", FSCK)
     unfinished = sum(session.unfinished for session in sessions)
-    text = f"{settings.store.backend}, {count(len(sessions), 'session')}"
+    text = f"{settings.store.backend}, {format_count(len(sessions), 'session')}"
     return Finding("store", "ok", f"{text}, {unfinished} unfinished" if unfinished else text)
 
 
@@ -179,9 +179,9 @@ async def _store(settings: Settings) -> Finding:
 
 
 async def _models(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
-    from bridle.app.discovery import look_around
+    from bridle.app.discovery import discover
 
-    found = await look_around(settings, environ)
+    found = await discover(settings, environ)
     models = open_models(settings)
     try:
         return [
@@ -195,7 +195,7 @@ async def _models(settings: Settings, environ: Mapping[str, str]) -> list[Findin
         await models.aclose()
 
 
-def _model(settings: Settings, models: "ModelCatalog", found: "Found") -> Finding:
+def _model(settings: Settings, models: "ModelCatalog", found: "Discovered") -> Finding:
     try:
         facts = models.facts(settings.model)
     except BridleError as error:
@@ -213,12 +213,12 @@ def _model(settings: Settings, models: "ModelCatalog", found: "Found") -> Findin
         return Finding("model", "warn", f"{model.ref} is not in the catalogue", f"did you mean {near}?", fix)
     if fault := _server_fault(settings, model, found):
         return fault
-    return Finding("model", "ok", f"{model.ref}, window of {count(model.window_tokens, 'token')}")
+    return Finding("model", "ok", f"{model.ref}, window of {format_count(model.window_tokens, 'token')}")
 
 
-def _server_fault(settings: Settings, model: "Model", found: "Found") -> Finding | None:
+def _server_fault(settings: Settings, model: "Model", found: "Discovered") -> Finding | None:
     """Return the visible problem with a model that a server on this machine provides, if there is one."""
-    from bridle.providers.probe import is_loopback
+    from bridle.providers.local_servers import is_loopback
 
     provider = settings.providers[model.provider]
     if provider.kind not in ("openai", "llama") or provider.model_file or provider.models_dir:
@@ -235,22 +235,24 @@ def _server_fault(settings: Settings, model: "Model", found: "Found") -> Finding
     return None
 
 
-def _keys(found: "Found") -> Finding:
+def _keys(found: "Discovered") -> Finding:
     return Finding("keys", "ok", ", ".join(found.keys) or "none set: only local models can be asked")
 
 
-def _servers(found: "Found") -> Iterator[Finding]:
-    texts = [f"{name} answers with {count(len(names), 'model')}" for name, names in found.servers.items()]
+def _servers(found: "Discovered") -> Iterator[Finding]:
+    texts = [
+        f"{name} answers with {format_count(len(names), 'model')}" for name, names in found.servers.items()
+    ]
     yield Finding("servers", "ok", ", ".join(texts) or "no local model server answers")
     if found.has_ollama_models and "ollama" not in found.servers:
         yield Finding("servers", "off", "Ollama has models here, but does not run", fix="ollama serve")
 
 
-def _files(found: "Found") -> Iterator[Finding]:
+def _files(found: "Discovered") -> Iterator[Finding]:
     if found.files:
         names = ", ".join(file.path.name for file in found.files[:3])
         more = ", …" if len(found.files) > 3 else ""
-        yield Finding("files", "ok", f"{count(len(found.files), 'model file')}: {names}{more}")
+        yield Finding("files", "ok", f"{format_count(len(found.files), 'model file')}: {names}{more}")
 
 
 def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:

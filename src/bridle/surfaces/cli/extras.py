@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import distributions
 from importlib.util import find_spec
 
-from bridle.surfaces.cli.findings import Finding
-from bridle.surfaces.cli.fixes import pip_command, reinstall_command
+from bridle.surfaces.cli.doctor_checks import Finding
+from bridle.surfaces.cli.fix_commands import pip_command, reinstall_command
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "local": ("models that run in Bridle itself", ("xllamacpp",)),
@@ -29,7 +29,7 @@ def missing_extras(extras: Mapping[str, tuple[str, tuple[str, ...]]] = EXTRAS) -
             yield name
 
 
-def extra_findings(environ: Mapping[str, str]) -> Iterator[Finding]:
+def check_extras(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Report the installed extras, and for each missing one the command that installs it."""
     missing = list(missing_extras())
     here = [name for name in EXTRAS if name not in missing]
@@ -40,7 +40,7 @@ def extra_findings(environ: Mapping[str, str]) -> Iterator[Finding]:
             yield Finding("extras", "off", f"{name}: {EXTRAS[name][0]}, not installed", fix=fix)
 
 
-def namesake_findings(environ: Mapping[str, str]) -> Iterator[Finding]:
+def check_name_collision(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Warn about another package that installs the folder `bridle` in this environment."""
     for found in distributions(name=NAMESAKE):
         text = (

@@ -10,21 +10,21 @@ from msgspec import Struct, json
 
 from bridle.app import hook_site, open_sandbox
 from bridle.config.claude_hooks import add_hooks, read_claude_hooks
-from bridle.config.hooks import FoundHook, shown_entry
-from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
-from bridle.config.schema import nearest
+from bridle.config.file_names import CONFIG_FILE, PROJECT_FOLDER
+from bridle.config.hooks import FoundHook, redact_entry
 from bridle.config.settings import Settings, load_settings
+from bridle.config.validation import nearest
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import CommandRuntime, HookInvocation, HookRuntime, HttpRuntime, InProcessRuntime
 from bridle.core.malformed import MALFORMED
 from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookFailed
-from bridle.hooks.opening import Trial, hook_problem, try_hook
+from bridle.hooks.factory import HookTrial, hook_problem, run_one_hook
 from bridle.hooks.samples import sample
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import short_path, write_table
-from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, one_line, visible
+from bridle.surfaces.text_format import format_count
 
 HEADINGS = ("HOOK", "STATE", "POINT", "MODE", "CAPABILITY", "PRIORITY", "POLICY", "WHERE", "RUNTIME")
 MAX_INPUT_BYTES = 64 * 1024 * 1024
@@ -32,7 +32,7 @@ MAX_INPUT_BYTES = 64 * 1024 * 1024
 State = Literal["ok", "missing", "not trusted", "disabled"]
 
 
-class Tried(Struct, frozen=True):
+class HookTestResult(Struct, frozen=True):
     """The output of `hooks test --json`."""
 
     invocation: HookInvocation
@@ -47,7 +47,7 @@ class Tried(Struct, frozen=True):
 
 def list_hooks(args: argparse.Namespace, console: Console) -> int:
     """List the hooks configured here."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     site = hook_site(settings, console.environ, open_sandbox(settings))
     listed = [(hook, hook_problem(hook.entry, site)) for hook in settings.hooks_found]
     if args.json:
@@ -71,7 +71,7 @@ def list_hooks(args: argparse.Namespace, console: Console) -> int:
 
 def test(args: argparse.Namespace, console: Console) -> int:
     """Call one hook with an example and show its answer."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     hook = _find(args.id, settings)
     if not hook.trusted:
         raise ConfigError(f'hook "{args.id}" is of a project that is not trusted', hint="bridle trust")
@@ -80,7 +80,7 @@ def test(args: argparse.Namespace, console: Console) -> int:
     else:
         invocation = _read_invocation(args.input)
     site = hook_site(settings, console.environ, open_sandbox(settings))
-    trial = asyncio.run(try_hook(hook.entry, invocation, site))
+    trial = asyncio.run(run_one_hook(hook.entry, invocation, site))
     tried = _tried(invocation, trial)
     if args.json:
         console.out.json(json.format(json.encode(tried), indent=2))
@@ -89,9 +89,9 @@ def test(args: argparse.Namespace, console: Console) -> int:
     return 1 if tried.verdict == "failed" else 0
 
 
-def bring(args: argparse.Namespace, console: Console) -> int:
+def import_hooks(args: argparse.Namespace, console: Console) -> int:
     """Import the command hooks of Claude Code."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = read_claude_hooks(Path(args.file).expanduser())
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.home
     known = {hook.entry.id for hook in settings.hooks_found}
@@ -99,7 +99,7 @@ def bring(args: argparse.Namespace, console: Console) -> int:
     there = len(found.entries) - len(added)
     if args.json:
         told = {
-            "added": [shown_entry(entry) for entry in added],
+            "added": [redact_entry(entry) for entry in added],
             "already_there": there,
             "left_out": found.left_out,
         }
@@ -110,7 +110,7 @@ def bring(args: argparse.Namespace, console: Console) -> int:
     for reason in found.left_out:
         console.warn(f"not imported: {one_line(reason)}")
     note = f", {there} there already" if there else ""
-    console.done(f"{count(len(added), 'hook')} added to {base / CONFIG_FILE}{note}")
+    console.done(f"{format_count(len(added), 'hook')} added to {base / CONFIG_FILE}{note}")
     if args.project and added:
         console.hint("bridle trust lets them take effect")
     return 0
@@ -142,27 +142,27 @@ def _read_invocation(file: str) -> HookInvocation:
         ) from error
 
 
-def _tried(invocation: HookInvocation, trial: Trial) -> Tried:
+def _tried(invocation: HookInvocation, trial: HookTrial) -> HookTestResult:
     answer = trial.raw.decode(errors="replace")
     asked = trial.round
     first = asked.events[0]
     duration_ms = first.duration_ms if isinstance(first, HookCompleted | HookFailed) else 0
     if isinstance(first, HookFailed):
-        return Tried(invocation, answer, "failed", first.error, duration_ms=duration_ms)
+        return HookTestResult(invocation, answer, "failed", first.error, duration_ms=duration_ms)
     return _answered(invocation, answer, asked, duration_ms)
 
 
-def _answered(invocation: HookInvocation, answer: str, asked: HookRound, duration_ms: int) -> Tried:
+def _answered(invocation: HookInvocation, answer: str, asked: HookRound, duration_ms: int) -> HookTestResult:
     outcome = asked.outcome
     if deny := outcome.deny:
-        return Tried(
+        return HookTestResult(
             invocation, answer, "deny", deny.message, deny.reason_code, (), outcome.ignored, duration_ms
         )
     verdict: Literal["patches", "no opinion"] = "patches" if outcome.patches else "no opinion"
-    return Tried(invocation, answer, verdict, "", "", outcome.patches, outcome.ignored, duration_ms)
+    return HookTestResult(invocation, answer, verdict, "", "", outcome.patches, outcome.ignored, duration_ms)
 
 
-def _show(console: Console, tried: Tried) -> None:
+def _show(console: Console, tried: HookTestResult) -> None:
     out = console.out
     out.line(out.paint("detail", "it was told"))
     out.line(f"  {visible(json.encode(tried.invocation).decode())}")
@@ -197,7 +197,7 @@ def _row(hook: FoundHook, problem: str, settings: Settings) -> tuple[str, ...]:
 
 def _plain(hook: FoundHook, problem: str) -> dict[str, Any]:
     return {
-        **shown_entry(hook.entry),
+        **redact_entry(hook.entry),
         "id": hook.entry.id,
         "point": hook.entry.point,
         "mode": hook.entry.mode,

@@ -20,18 +20,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.app import open_models
-from bridle.app.discovery import Choice, Found, look_around
-from bridle.app.trial import try_model
+from bridle.app.discovery import Choice, Discovered, discover
+from bridle.app.model_check import check_model
 from bridle.config.project_notes import NOTES_FILE, wants_notes, write_notes
 from bridle.config.settings import Settings, find_home, load_settings
-from bridle.config.starter import Written, write_settings
+from bridle.config.starter_config import WrittenSettings, write_settings
 from bridle.core.errors import BridleError, ConfigError, UsageError
 from bridle.core.permission import Mode
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.questions import agreed, can_ask, choose
+from bridle.surfaces.cli.questions import ask_yes_no, can_ask, choose
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import short_path
-from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, cut, one_line, pad
+from bridle.surfaces.text_format import format_count
 
 MODES: tuple[tuple[Mode, str], ...] = (
     ("ask", "read files; everything else is asked about, a change with its diff"),
@@ -53,7 +53,7 @@ LABEL_WIDTH = 9
 MAX_ANSWER_CELLS = 60
 
 
-class Plan(Struct, frozen=True):
+class InitPlan(Struct, frozen=True):
     """What `bridle init` is going to do."""
 
     model: str
@@ -64,7 +64,7 @@ class Plan(Struct, frozen=True):
 
 def init(args: argparse.Namespace, console: Console) -> int:
     """Configure Bridle for first use."""
-    cwd = Path(working_directory())
+    cwd = Path(resolve_directory())
     asks = not args.yes and can_ask(console)
     settings, is_broken = _settings(console, cwd, force=args.force)
     is_there = os.path.lexists(settings.user_file)
@@ -75,12 +75,12 @@ def init(args: argparse.Namespace, console: Console) -> int:
         )
     if args.model:
         open_models(settings).facts(args.model)  # raises if the name is wrong
-    found = asyncio.run(look_around(settings, console.environ))
+    found = asyncio.run(discover(settings, console.environ))
     _tell_found(console, found)
     plan = _plan(args, console, settings, found, asks=asks, is_there=is_there)
     if is_there and asks and not args.force:
         file = short_path(str(settings.user_file), settings)
-        if not agreed(console, f"{file} is there already. Change the model and the mode in it?"):
+        if not ask_yes_no(console, f"{file} is there already. Change the model and the mode in it?"):
             console.err.line("nothing was changed")
             return 0
     written = write_settings(settings.user_file, plan.model, plan.mode, anew=is_broken)
@@ -108,11 +108,11 @@ def _plan(
     args: argparse.Namespace,
     console: Console,
     settings: Settings,
-    found: Found,
+    found: Discovered,
     *,
     asks: bool,
     is_there: bool,
-) -> Plan:
+) -> InitPlan:
     """Decide what to do: from flags, by asking, or from the best choice detected."""
     model = args.model or _chosen(console, settings, found, asks=asks)
     is_said = settings.source("rules", "mode")[-1].layer == "user"  # a mode that the user has set stays
@@ -122,10 +122,10 @@ def _plan(
         mode = next(mode for mode in get_args(Mode) if mode == answer)
         console.err.line()
     extras = _extras(console, settings, found) if asks and not is_there else []
-    return Plan(model, mode, tuple(extras))
+    return InitPlan(model, mode, tuple(extras))
 
 
-def _chosen(console: Console, settings: Settings, found: Found, *, asks: bool) -> str:
+def _chosen(console: Console, settings: Settings, found: Discovered, *, asks: bool) -> str:
     if not asks:
         return found.choices[0].ref
     options = [(choice.ref, choice.why) for choice in found.choices]
@@ -141,7 +141,7 @@ def _chosen(console: Console, settings: Settings, found: Found, *, asks: bool) -
             return ref
 
 
-def _extras(console: Console, settings: Settings, found: Found) -> list[str]:
+def _extras(console: Console, settings: Settings, found: Discovered) -> list[str]:
     """Ask what else to do; ask nothing if there is nothing to offer."""
     options = [(NOTHING, "")]
     if wants_notes(settings.root, settings.user_folder):
@@ -159,20 +159,20 @@ def _extras(console: Console, settings: Settings, found: Found) -> list[str]:
 # ---------------------------------------------------------------------------- output
 
 
-def _tell_found(console: Console, found: Found) -> None:
+def _tell_found(console: Console, found: Discovered) -> None:
     lines = [("keys", ", ".join(found.keys) or "none in the environment")]
-    served = [f"{name} ({count(len(models), 'model')})" for name, models in found.servers.items()]
+    served = [f"{name} ({format_count(len(models), 'model')})" for name, models in found.servers.items()]
     lines.append(("servers", ", ".join(served) or "no model server answers on this machine"))
     if found.has_ollama_models and "ollama" not in found.servers:
         lines.append(("", "Ollama has models here but does not run: ollama serve"))
     if found.files:
-        lines.append(("files", f"{count(len(found.files), 'model file')} (GGUF)"))
+        lines.append(("files", f"{format_count(len(found.files), 'model file')} (GGUF)"))
     for label, text in lines:
         console.err.line(f"{console.err.paint('detail', pad(label, LABEL_WIDTH))}{one_line(text)}")
     console.err.line()
 
 
-def _tell_written(console: Console, settings: Settings, written: Written, plan: Plan) -> None:
+def _tell_written(console: Console, settings: Settings, written: WrittenSettings, plan: InitPlan) -> None:
     out = console.out
     file = short_path(str(written.file), settings)
     out.line(f"wrote {one_line(file)}: model {one_line(plan.model)}, mode {plan.mode}")
@@ -180,7 +180,7 @@ def _tell_written(console: Console, settings: Settings, written: Written, plan: 
         out.line(f"what it was before is in {one_line(short_path(str(written.copy), settings))}")
 
 
-def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Found, plan: Plan) -> int:
+def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Discovered, plan: InitPlan) -> int:
     """Do the extra tasks, try the model, and print the next commands."""
     settings = load_settings(console.environ, cwd)
     code = 0
@@ -223,7 +223,7 @@ def _try(console: Console, settings: Settings, ref: str) -> int:
     err.write(f"asking {one_line(ref)} for one word ... ")
     err.flush()
     try:
-        answer = asyncio.run(try_model(settings, ref))
+        answer = asyncio.run(check_model(settings, ref))
     except BridleError as error:
         err.line()
         console.fail(f"it does not answer: {error.message}", error.hint)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Self
 
-from bridle.surfaces.wire import EXIT_CODES
+from bridle.surfaces.output_format import EXIT_CODES
 
 
 class Interrupts:

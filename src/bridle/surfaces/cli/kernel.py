@@ -19,31 +19,31 @@ from bridle.core.protocol import MAX_PROMPT_BYTES, Delete, Prompt, RunOptions
 from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.cli.approve import Approver, open_approver
+from bridle.surfaces.cli.approver import Approver, open_approver
+from bridle.surfaces.cli.cell_splitter import CellSplitter
 from bridle.surfaces.cli.cell_view import CellView
-from bridle.surfaces.cli.cells import Cells
-from bridle.surfaces.cli.find import find_session, working_directory
-from bridle.surfaces.cli.follow import Follower
-from bridle.surfaces.cli.options import options_in, rule_texts
-from bridle.surfaces.cli.reading import reading
+from bridle.surfaces.cli.line_input import LineReader
+from bridle.surfaces.cli.options import check_rules, resolve_options
 from bridle.surfaces.cli.run import report
-from bridle.surfaces.cli.serving import serving
-from bridle.surfaces.cli.typed import Typed
-from bridle.surfaces.render import short_id
+from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
+from bridle.surfaces.cli.store_access import open_configured_store
+from bridle.surfaces.output_format import EXIT_CODES, Result
 from bridle.surfaces.terminal import Console
-from bridle.surfaces.wire import EXIT_CODES, Result
+from bridle.surfaces.text_format import short_id
 
 MODEL = "direct/python"
 STDIN = "-"
-LEAVING = ("exit", "exit()", "quit", "quit()")
+EXIT_WORDS = ("exit", "exit()", "quit", "quit()")
 
 
-class Desk:
+class CellRunner:
     """Runs the cells of one session in order; a new session is created with the first cell."""
 
     def __init__(self, console: Console, args: argparse.Namespace, title: str) -> None:
         """Resolve the session that the flags name; raises UsageError, SessionNotFound."""
-        cwd = working_directory(args.cwd)
+        cwd = resolve_directory(args.cwd)
         found = asyncio.run(_find(console, cwd, args.session)) if args.session is not None else None
         if found is not None and args.cwd is not None and found.cwd != cwd:
             raise UsageError(f"session {short_id(found.id)} works in {found.cwd}, not in {cwd}")
@@ -53,7 +53,7 @@ class Desk:
         self.session: SessionId | None = found.id if found is not None else None
         self._last_seq = found.last_seq if found is not None else 1
         self._title = title
-        self._options = options_in(_options(args), self.cwd, console.environ)
+        self._options = resolve_options(_options(args), self.cwd, console.environ)
 
     async def run(self, service: SessionApi, approver: Approver | None, code: str) -> Result:
         """Run a cell and show what it does; raises BridleError if it is rejected."""
@@ -75,7 +75,7 @@ class Desk:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Run a Python file."""
     code = _read_code(args.file)
-    desk = Desk(console, args, f"kernel run {args.file}")
+    desk = CellRunner(console, args, f"kernel run {args.file}")
     cells = [_argv(args), code] if args.script_args else [code]
     approver = open_approver(console.environ)
     try:
@@ -86,25 +86,25 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return desk.view.exit_code
 
 
-async def _run_cells(desk: Desk, approver: Approver | None, cells: list[str]) -> None:
-    async with serving(desk.console, desk.cwd) as service:
+async def _run_cells(desk: CellRunner, approver: Approver | None, cells: list[str]) -> None:
+    async with open_sessions(desk.console, desk.cwd) as service:
         for code in cells:
             result = await desk.run(service, approver, code)
             if desk.view.exit_code:
                 break
-        desk.view.sum_up(result)
+        desk.view.print_summary(result)
 
 
 def repl(args: argparse.Namespace, console: Console) -> int:
     """Run Python interactively, cell by cell."""
-    desk = Desk(console, args, "kernel repl")
-    typed = Typed(console)
+    desk = CellRunner(console, args, "kernel repl")
+    typed = LineReader(console)
     approver = open_approver(console.environ)
     # The event loop is stopped while a line is read: meanwhile only the kernel process runs.
     with asyncio.Runner() as runner, typed:
         stack = AsyncExitStack()
         try:
-            service = runner.run(stack.enter_async_context(serving(console, desk.cwd)))
+            service = runner.run(stack.enter_async_context(open_sessions(console, desk.cwd)))
             return _answer(desk, typed, runner, service, approver)
         finally:
             runner.run(stack.aclose())
@@ -113,10 +113,14 @@ def repl(args: argparse.Namespace, console: Console) -> int:
 
 
 def _answer(
-    desk: Desk, typed: Typed, runner: asyncio.Runner, service: SessionApi, approver: Approver | None
+    desk: CellRunner,
+    typed: LineReader,
+    runner: asyncio.Runner,
+    service: SessionApi,
+    approver: Approver | None,
 ) -> int:
     """Run cells until input ends; return 0 at a terminal, and the first failure for a pipe."""
-    cells, first_failure = Cells(), 0
+    cells, first_failure = CellSplitter(), 0
     while True:
         try:
             line = typed.read_line(goes_on=cells.is_open)
@@ -128,7 +132,7 @@ def _answer(
             continue
         ready = cells.end() if line is None else [c for part in line.split("\n") for c in cells.feed(part)]
         for code in ready:
-            if code.strip() in LEAVING:
+            if code.strip() in EXIT_WORDS:
                 return first_failure
             failure = _run_cell(desk, runner, service, approver, code)
             if failure and not typed.is_person:
@@ -138,7 +142,7 @@ def _answer(
 
 
 def _run_cell(
-    desk: Desk, runner: asyncio.Runner, service: SessionApi, approver: Approver | None, code: str
+    desk: CellRunner, runner: asyncio.Runner, service: SessionApi, approver: Approver | None, code: str
 ) -> int:
     try:
         runner.run(desk.run(service, approver, code))
@@ -151,7 +155,7 @@ def _run_cell(
 
 
 async def _find(console: Console, cwd: str, wanted: str) -> SessionSummary:
-    async with reading(console, cwd) as store:
+    async with open_configured_store(console, cwd) as store:
         return find_session(await store.list(archived=True), wanted)
 
 
@@ -161,9 +165,9 @@ def _options(args: argparse.Namespace) -> RunOptions:
         model=MODEL,
         code=False,
         mode=args.mode,
-        allow=(PYTHON, *rule_texts("allow", args.allow)),
-        ask=rule_texts("ask", args.ask),
-        deny=rule_texts("deny", args.deny),
+        allow=(PYTHON, *check_rules("allow", args.allow)),
+        ask=check_rules("ask", args.ask),
+        deny=check_rules("deny", args.deny),
     )
 
 

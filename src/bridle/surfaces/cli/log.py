@@ -20,7 +20,7 @@ def stderr_handler(layout: str) -> logging.Handler:
     return handler
 
 
-def clean_last_resort() -> None:
+def escape_last_resort() -> None:
     """Escape control characters in messages logged before any logging is configured."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(LogFormatter())

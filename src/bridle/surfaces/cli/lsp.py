@@ -11,7 +11,7 @@ from bridle.app import open_sandbox
 from bridle.app.lsp import language_faults, open_languages
 from bridle.config.settings import Settings, load_settings
 from bridle.core.server_views import ServerState, ServerView
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.terminal import Console
 
@@ -22,8 +22,8 @@ STATES: dict[ServerState, str] = {"idle": "found", "off": "missing"}
 
 def list_servers(args: argparse.Namespace, console: Console) -> int:
     """List the language servers for the files here; starts none."""
-    settings = load_settings(console.environ, Path(working_directory()))
-    views = look_at_languages(settings, console.environ)
+    settings = load_settings(console.environ, Path(resolve_directory()))
+    views = find_language_servers(settings, console.environ)
     faults = language_faults(settings)
     if args.json:
         console.out.json(json.format(json.encode(views), indent=2))
@@ -45,7 +45,7 @@ def _row(view: ServerView) -> tuple[str, str, str]:
     return view.name, STATES.get(view.state, view.state), view.detail
 
 
-def look_at_languages(settings: Settings, environ: Mapping[str, str]) -> Sequence[ServerView]:
+def find_language_servers(settings: Settings, environ: Mapping[str, str]) -> Sequence[ServerView]:
     """Return the language servers that the files of a folder would use; starts none."""
 
     async def look() -> Sequence[ServerView]:

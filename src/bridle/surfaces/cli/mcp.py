@@ -10,18 +10,18 @@ from typing import Literal
 from msgspec import Struct, json
 
 from bridle.app import open_sandbox
-from bridle.app.mcp import Trial, server_settings, try_server
+from bridle.app.mcp import ServerCheck, check_server, server_settings
 from bridle.app.tools import command_environment
-from bridle.config.document import literal
-from bridle.config.mcp import FoundServer, shown_server, shown_url
-from bridle.config.schema import nearest
+from bridle.config.mcp import FoundServer, redact_server, redact_url
 from bridle.config.settings import Settings, load_settings
+from bridle.config.toml_document import literal
+from bridle.config.validation import nearest
 from bridle.core.errors import ConfigError
 from bridle.mcp.settings import ServerSettings
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import short_path, write_table
-from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, cut, one_line, visible
+from bridle.surfaces.text_format import format_count
 from bridle.system.programs import find_program
 
 HEADINGS = ("SERVER", "STATE", "TRANSPORT", "WHERE", "COMMAND OR ADDRESS")
@@ -32,7 +32,7 @@ PATIENCE_S = 3.0
 State = Literal["on", "off", "untrusted", "failed", "missing"]
 
 
-class Listed(Struct, frozen=True):
+class ServerRow(Struct, frozen=True):
     """One server in `mcp list --json`."""
 
     name: str
@@ -48,8 +48,8 @@ class Listed(Struct, frozen=True):
 
 def list_servers(args: argparse.Namespace, console: Console) -> int:
     """List the MCP servers of this directory; starts none."""
-    settings = load_settings(console.environ, Path(working_directory()))
-    listed = list_found(settings, console.environ)
+    settings = load_settings(console.environ, Path(resolve_directory()))
+    listed = list_server_states(settings, console.environ)
     for warning in settings.server_files_broken:
         console.warn(warning)
     if args.json:
@@ -73,10 +73,10 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
 
 def get(args: argparse.Namespace, console: Console) -> int:
     """Show a server's settings; possible secrets are hidden."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = find_server(args.name, settings)
     listed = _listed(found, settings, console.environ)
-    said = shown_server(found.settings)
+    said = redact_server(found.settings)
     if args.json:
         told = {"name": found.name, "state": listed.state, "where": found.place, **said}
         console.out.json(json.format(json.encode(told), indent=2))
@@ -94,7 +94,7 @@ def get(args: argparse.Namespace, console: Console) -> int:
 
 def test(args: argparse.Namespace, console: Console) -> int:
     """Start one server on its own and show what it offers."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = find_server(args.name, settings)
     require_trust(found)
     chosen = server_settings(found, settings, console.environ)
@@ -117,7 +117,7 @@ def test(args: argparse.Namespace, console: Console) -> int:
 # ---------------------------------------------------------------------------- shared with the other commands
 
 
-def list_found(settings: Settings, environ: Mapping[str, str]) -> list[Listed]:
+def list_server_states(settings: Settings, environ: Mapping[str, str]) -> list[ServerRow]:
     """Return the expected state of each server of a folder, without starting any."""
     return [_listed(found, settings, environ) for found in settings.servers_found]
 
@@ -141,15 +141,17 @@ def require_trust(found: FoundServer) -> None:
         )
 
 
-def target(found: FoundServer) -> str:
+def describe_target(found: FoundServer) -> str:
     """Return the command or URL of a server as configured."""
     said = found.settings
-    return shown_url(said.url) if said.url else " ".join((said.command, *said.args))
+    return redact_url(said.url) if said.url else " ".join((said.command, *said.args))
 
 
-def _listed(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -> Listed:
+def _listed(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -> ServerRow:
     state, problem, hint = _state(found, settings, environ)
-    return Listed(found.name, state, found.transport, target(found), found.place, found.layer, problem, hint)
+    return ServerRow(
+        found.name, state, found.transport, describe_target(found), found.place, found.layer, problem, hint
+    )
 
 
 def _state(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -> tuple[State, str, str]:
@@ -162,13 +164,13 @@ def _state(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -
         chosen = server_settings(found, settings, environ)
     except ConfigError as error:
         return "failed", error.message, error.hint
-    if chosen.argv and not program(chosen.argv[0], settings, environ):
+    if chosen.argv and not find_server_program(chosen.argv[0], settings, environ):
         why = f"server {found.name}: there is no program {chosen.argv[0]}"
         return "missing", why, "install it, or change the command"
     return "on", "", ""
 
 
-def program(name: str, settings: Settings, environ: Mapping[str, str]) -> str:
+def find_server_program(name: str, settings: Settings, environ: Mapping[str, str]) -> str:
     """Return the path of a server's program; empty if it is not found."""
     path = command_environment(settings, environ).get("PATH", os.defpath)
     return find_program(name, path, outside=()) or ""
@@ -182,19 +184,19 @@ def _short_place(place: str, settings: Settings) -> str:
 # ---------------------------------------------------------------------------- test output
 
 
-async def _try(chosen: ServerSettings, settings: Settings, console: Console) -> Trial:
+async def _try(chosen: ServerSettings, settings: Settings, console: Console) -> ServerCheck:
     """Start a server; on a terminal, say after a while what is being waited for."""
     text = f"waiting for {chosen.name} to answer, for {chosen.start_timeout_s:g} s and once more"
     wait = asyncio.get_running_loop().call_later(PATIENCE_S, console.err.line, text)
     if not console.err.is_terminal:
         wait.cancel()
     try:
-        return await try_server(chosen, settings, open_sandbox(settings))
+        return await check_server(chosen, settings, open_sandbox(settings))
     finally:
         wait.cancel()
 
 
-def _show(console: Console, name: str, trial: Trial) -> None:
+def _show(console: Console, name: str, trial: ServerCheck) -> None:
     out, offered = console.out, trial.offered
     about = one_line(offered.about)
     out.line(f"{out.paint('done', 'ok')}  {out.paint('name', name)}  {about}  {trial.duration_ms} ms")
@@ -205,7 +207,7 @@ def _show(console: Console, name: str, trial: Trial) -> None:
     ):
         if not items:
             continue
-        out.line(out.paint("detail", count(len(items), what)))
+        out.line(out.paint("detail", format_count(len(items), what)))
         for shown, text in items[:MAX_SHOWN]:
             first = cut(one_line(text.strip().partition("\n")[0]), MAX_LINE_CHARS)
             left_out = "  (left out by the settings)" if what == "tool" and shown in trial.unused else ""
@@ -216,7 +218,7 @@ def _show(console: Console, name: str, trial: Trial) -> None:
         console.warn(one_line(note))
 
 
-def _advice(found: FoundServer, trial: Trial) -> str:
+def _advice(found: FoundServer, trial: ServerCheck) -> str:
     if trial.view.state == "login":
         return f"bridle mcp login {found.name}"
     if found.transport == "stdio":

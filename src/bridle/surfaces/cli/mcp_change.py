@@ -6,19 +6,19 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bridle.config.document import key_text
 from bridle.config.edit import set_in_file
 from bridle.config.edit_tables import add_table, remove_table
+from bridle.config.file_names import CONFIG_FILE, PROJECT_FOLDER
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import SERVERS, read_layer
-from bridle.config.mcp import FoundServer, entry_fault, shown_server, url_problem
-from bridle.config.places import CONFIG_FILE, PROJECT_FOLDER
-from bridle.config.schema import build, problems
+from bridle.config.mcp import FoundServer, entry_fault, redact_server, url_problem
 from bridle.config.server_keys import McpServerSettings, McpSettings
 from bridle.config.settings import Settings, load_settings
+from bridle.config.toml_document import key_text
+from bridle.config.validation import build, problems
 from bridle.core.errors import ConfigError, UsageError
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.mcp import find_server, list_found
+from bridle.surfaces.cli.mcp import find_server, list_server_states
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.terminal import Console
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -27,7 +27,7 @@ _BARE_ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+)?(?:/\S
 
 def add(args: argparse.Namespace, console: Console) -> int:
     """Add a server to the user's or the project's settings."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     name, *rest = args.words or [""]
     entry = _entry(args, rest)
     _judge(name, entry)
@@ -49,7 +49,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
 
 def remove(args: argparse.Namespace, console: Console) -> int:
     """Remove a server from the user's or the project's settings."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     file = _file(settings, is_project=args.project)
     if not remove_table(file, (*SERVERS, args.name)):
         found = find_server(args.name, settings)
@@ -77,7 +77,7 @@ def disable(args: argparse.Namespace, console: Console) -> int:
 
 
 def _switch(args: argparse.Namespace, console: Console, *, is_on: bool) -> int:
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = find_server(args.name, settings)
     is_project = args.project or found.layer == "project"
     file = _file(settings, is_project=is_project)
@@ -165,15 +165,15 @@ def _make_absolute(entry: dict[str, Any]) -> None:
 
 def _warn_about(name: str, console: Console) -> None:
     """Warn about what keeps a new server from working."""
-    settings = load_settings(console.environ, Path(working_directory()))
-    for one in list_found(settings, console.environ):
+    settings = load_settings(console.environ, Path(resolve_directory()))
+    for one in list_server_states(settings, console.environ):
         if one.name == name and one.layer != "project" and one.problem:
             console.warn(one.problem + (f" (hint: {one.hint})" if one.hint else ""))
 
 
 def _has_open_secret(entry: dict[str, Any]) -> bool:
     """Return True if the entry holds, in plain text, a value that listings would hide."""
-    shown = shown_server(entry, for_trust=True)
+    shown = redact_server(entry, for_trust=True)
     return any(shown.get(key) != entry.get(key) for key in ("env", "headers"))
 
 

@@ -10,14 +10,14 @@ from bridle.config.mcp import FoundServer, url_problem
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.mcp.settings import ServerSettings
-from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.mcp import find_server, require_trust
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.terminal import Console, visible
 
 
 def login(args: argparse.Namespace, console: Console) -> int:
     """Log in with a browser and store the credentials."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = find_server(args.name, settings)
     require_trust(found)
     chosen = _remote(found, settings, console)
@@ -33,7 +33,7 @@ def login(args: argparse.Namespace, console: Console) -> int:
 
 def logout(args: argparse.Namespace, console: Console) -> int:
     """Delete a stored login."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = find_server(args.name, settings)
     from bridle.mcp.login import logout as log_out  # imports the MCP SDK, which is slow
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.sessions.service import SessionService
-from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.log import stderr_handler
-from bridle.surfaces.cli.serving import serving
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.terminal import Console
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def serve(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _serve(address: str | None, console: Console, *, trusts_caller: bool) -> None:
-    place = place_of(address) if address is not None else None
+    place = parse_listen_address(address) if address is not None else None
     from bridle.surfaces.mcp_server.server import open_server
 
-    folders = Folders(console.environ, working_directory())
+    folders = Folders(console.environ, resolve_directory())
     settings = await asyncio.to_thread(folders.settings)
-    async with serving(console) as api:
+    async with open_sessions(console) as api:
         try:
             async with open_server(api, folders, trusts_caller=trusts_caller) as bridle:
                 serving_it = (
@@ -61,7 +61,7 @@ async def _serve_http(
     from bridle.surfaces.mcp_server.http import PATH, serving_http
 
     host, port = place
-    files = Place(settings.home)
+    files = DaemonFiles(settings.home)
     token = await asyncio.to_thread(files.load_token)
     try:
         async with serving_http(bridle, host, port, token, settings.http.origins) as http:
@@ -88,14 +88,14 @@ async def _until_told(bridle: "BridleServer", work: Coroutine[Any, Any, None]) -
         task.result()
 
 
-def place_of(address: str) -> tuple[str, int]:
+def parse_listen_address(address: str) -> tuple[str, int]:
     """Parse a listen address; raises UsageError, or ConfigError unless it is a loopback address."""
-    from bridle.surfaces.daemon.binding import listening_at
+    from bridle.surfaces.daemon.listen_address import parse_listen_address
 
     port = address.rpartition(":")[2]
     if not port.isascii() or not port.isdecimal() or len(port) > MAX_PORT_DIGITS:
         raise UsageError(f'{ADDRESS}: "{address}" is not HOST:PORT', hint=f"{ADDRESS} 127.0.0.1:8931")
-    return listening_at(address if ":" in address else f"127.0.0.1:{port}", ADDRESS)
+    return parse_listen_address(address if ":" in address else f"127.0.0.1:{port}", ADDRESS)
 
 
 def _shown_host(host: str) -> str:

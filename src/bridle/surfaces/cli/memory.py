@@ -14,12 +14,12 @@ from bridle.app import memory_in, open_store
 from bridle.config.settings import load_settings
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
-from bridle.core.ports import Recalled
-from bridle.surfaces.cli.confirm import confirmed
-from bridle.surfaces.cli.find import find_id, working_directory
+from bridle.core.ports import MemoryHit
+from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.session_lookup import find_id, resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.render import count, short_id
 from bridle.surfaces.terminal import Console, Screen, one_line, pad, visible
+from bridle.surfaces.text_format import format_count, short_id
 from bridle.system.dates import calendar_s
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def search(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"--limit is a whole number from 0 to {MAX_LIMIT}, not {args.limit}")
 
     async def work(memory: "LocalMemory") -> None:
-        found = await memory.search(" ".join(args.query), cwd=working_directory(), limit=args.limit)
+        found = await memory.search(" ".join(args.query), cwd=resolve_directory(), limit=args.limit)
         if args.json:
             console.out.json(json.format(json.encode([_view(passage) for passage in found]), indent=2))
         else:
@@ -73,7 +73,9 @@ def rebuild(args: argparse.Namespace, console: Console) -> int:
         finally:
             bar.end()
         held = await memory.stats()
-        console.out.line(f"{count(held.passages, 'passage')} of {count(held.sessions, 'session')}")
+        console.out.line(
+            f"{format_count(held.passages, 'passage')} of {format_count(held.sessions, 'session')}"
+        )
 
     return _with_memory(console, work)
 
@@ -86,11 +88,13 @@ def forget(args: argparse.Namespace, console: Console) -> int:
         if not sessions:
             console.err.line("there is nothing to forget")
             return
-        what = f"session {sessions[0]}" if args.session else count(len(sessions), "session")
+        what = f"session {sessions[0]}" if args.session else format_count(len(sessions), "session")
         words = f"{'--project' if args.project else '--all' if args.all else sessions[0]} --yes"
         hint = f"bridle memory forget {words}"
         question = f"forget what was said in {what}?"
-        if not args.yes and not confirmed(console, question, without="forgetting needs a yes", hint=hint):
+        if not args.yes and not ask_confirmation(
+            console, question, without="forgetting needs a yes", hint=hint
+        ):
             console.err.line("nothing was forgotten")
             return
         await memory.forget_all(sessions)
@@ -102,12 +106,12 @@ def forget(args: argparse.Namespace, console: Console) -> int:
 async def _meant(args: argparse.Namespace, memory: "LocalMemory") -> list[SessionId]:
     if args.session:
         return [find_id(dict.fromkeys(await memory.sessions(), ""), args.session)]
-    return await memory.sessions(working_directory() if args.project else None)
+    return await memory.sessions(resolve_directory() if args.project else None)
 
 
 def _with_memory(console: Console, work: "Callable[[LocalMemory], Awaitable[None]]") -> int:
     """Open memory, call `work` with it, and print its notices."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
 
     async def run() -> None:
         store = open_store(settings)
@@ -153,7 +157,7 @@ class _Bar:
             self._screen.flush()
 
 
-def _view(passage: Recalled) -> dict[str, object]:
+def _view(passage: MemoryHit) -> dict[str, object]:
     return {
         "content": passage.text,
         "score": passage.score,
@@ -165,7 +169,7 @@ def _view(passage: Recalled) -> dict[str, object]:
     }
 
 
-def _write_passage(screen: Screen, passage: Recalled, *, is_first: bool) -> None:
+def _write_passage(screen: Screen, passage: MemoryHit, *, is_first: bool) -> None:
     if not is_first:
         screen.line()
     when = datetime.fromtimestamp(calendar_s(passage.at), UTC).astimezone().strftime("%Y-%m-%d %H:%M")
@@ -176,8 +180,8 @@ def _write_passage(screen: Screen, passage: Recalled, *, is_first: bool) -> None
 
 
 def _write_stats(screen: Screen, held: "MemoryStats") -> None:
-    left = [count(held.left_sessions, "session")] if held.left_sessions else []
-    left += [f"the vectors of {count(held.left_vectors, 'passage')}"] if held.left_vectors else []
+    left = [format_count(held.left_sessions, "session")] if held.left_sessions else []
+    left += [f"the vectors of {format_count(held.left_vectors, 'passage')}"] if held.left_vectors else []
     for label, text in (
         ("passages", f"{held.passages:,}"),
         ("sessions", f"{held.sessions:,}"),

@@ -12,15 +12,15 @@ from bridle.app import models_dir, open_models
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import UsageError
 from bridle.core.model import Price
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.folder import known_models, model_view, named, usable
-from bridle.surfaces.render import count
+from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.folder_info import filter_by_name, filter_usable, known_models, model_view
 from bridle.surfaces.terminal import Console, Screen, columns, one_line, pad, visible
+from bridle.surfaces.text_format import format_count
 
 if TYPE_CHECKING:
     from bridle.providers import ModelFacts
     from bridle.providers.embedded import Progress, Weights
-    from bridle.providers.opening import Tell
+    from bridle.providers.factory import Tell
 
 HEADINGS = ("MODEL", "WINDOW", "INPUT", "OUTPUT", "KEY")
 NUMBERS = (1, 2, 3)  # right-aligned columns
@@ -34,7 +34,7 @@ def list_models(args: argparse.Namespace, console: Console) -> int:
     """List the models that can be used now, or every known one that matches a filter."""
     known = known_models(_load(console))
     wanted = args.filter.lower() if args.filter else ""
-    found = named(known, wanted) if args.all or wanted else usable(known)
+    found = filter_by_name(known, wanted) if args.all or wanted else filter_usable(known)
     if args.json:
         console.out.json(json.format(json.encode(list(map(model_view, found))), indent=2))
         return 0
@@ -152,7 +152,7 @@ def weights_notice(console: Console) -> "Tell":
 
 
 def _load(console: Console) -> Settings:
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     for warning in settings.warnings:
         console.warn(warning)
     return settings
@@ -175,9 +175,9 @@ def _row(facts: "ModelFacts") -> tuple[str, ...]:
 def _details(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
     model, known = facts.model, facts.known
     provider = settings.providers[model.provider]
-    lines = [("window", count(model.window_tokens, "token"))]
+    lines = [("window", format_count(model.window_tokens, "token"))]
     longest = f"up to {known.output:,}, " if known and known.output else ""
-    lines.append(("answer", f"{longest}{count(model.max_output_tokens, 'token')} asked for"))
+    lines.append(("answer", f"{longest}{format_count(model.max_output_tokens, 'token')} asked for"))
     if facts.near:
         lines.append(("unknown", f"it is not in the catalogue; near it are {', '.join(facts.near)}"))
     if known:
@@ -222,7 +222,7 @@ def _prices(price: Price | None) -> list[tuple[str, str]]:
 
 def _origin(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
     from bridle.providers.embedded import DEFAULT_WEIGHTS, is_present
-    from bridle.providers.known import known_models as known_data
+    from bridle.providers.model_data import known_models as known_data
 
     if facts.known:
         data = known_data()

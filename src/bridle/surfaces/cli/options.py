@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from bridle.config.duration import parse_duration
-from bridle.config.rules import local_rules
+from bridle.config.rules import resolve_rules
 from bridle.config.settings import find_user_folder, load_settings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
@@ -28,9 +28,9 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         model=args.model,
         code=args.code,
         mode=args.mode,
-        allow=rule_texts("allow", args.allow),
-        ask=rule_texts("ask", args.ask),
-        deny=rule_texts("deny", args.deny),
+        allow=check_rules("allow", args.allow),
+        ask=check_rules("ask", args.ask),
+        deny=check_rules("deny", args.deny),
         limits=Limits(
             tokens=_whole("--max-tokens", args.max_tokens),
             duration_s=_seconds("--max-duration", args.max_duration),
@@ -44,12 +44,12 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     )
 
 
-def options_in(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> RunOptions:
+def resolve_options(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> RunOptions:
     """Return options whose rules apply in a working directory, with `~/` and absolute paths resolved."""
 
     def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
         rules = [parse_rule(action, text) for text in texts]
-        return tuple(map(str, local_rules(rules, find_user_folder(environ), Path(cwd))))
+        return tuple(map(str, resolve_rules(rules, find_user_folder(environ), Path(cwd))))
 
     return replace(
         options,
@@ -59,7 +59,7 @@ def options_in(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> Run
     )
 
 
-def check_left_out(hooks: Sequence[str], cwd: str, environ: Mapping[str, str]) -> None:
+def check_disabled_hooks(hooks: Sequence[str], cwd: str, environ: Mapping[str, str]) -> None:
     """Raise UsageError if `--no-hook` names a hook that does not exist."""
     known = [hook.entry.id for hook in load_settings(environ, Path(cwd)).hooks_found] if hooks else []
     for hook in hooks:
@@ -68,7 +68,7 @@ def check_left_out(hooks: Sequence[str], cwd: str, environ: Mapping[str, str]) -
             raise UsageError(f'--no-hook: no hook is named "{hook}"', hint=hint)
 
 
-def rule_texts(action: Action, texts: list[str]) -> tuple[str, ...]:
+def check_rules(action: Action, texts: list[str]) -> tuple[str, ...]:
     """Check the rules given to a flag; raises UsageError naming the flag."""
     for text in texts:
         try:

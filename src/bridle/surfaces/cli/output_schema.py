@@ -5,7 +5,7 @@ from typing import Any
 
 from bridle.core.errors import UsageError
 from bridle.core.schema import MAX_SCHEMA_BYTES, Compat, with_compat
-from bridle.sessions.structured import Extraction, parse
+from bridle.sessions.structured_output import Extraction, parse
 
 MAX_SCHEMA_FILE_BYTES = 4 * MAX_SCHEMA_BYTES  # most of a file may be white space
 

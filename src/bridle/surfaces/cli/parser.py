@@ -9,7 +9,7 @@ import importlib
 
 from bridle import __version__
 from bridle.core.errors import UsageError
-from bridle.surfaces.cli.words import Parser
+from bridle.surfaces.cli.arguments import Parser
 
 MAIN_EXAMPLES = """\
 examples:
@@ -24,42 +24,42 @@ examples:
 `bridle COMMAND --help` says more about a command.
 """
 
-WORDS = {
-    "init": "plain_words:add_init",
+COMMAND_ADDERS = {
+    "init": "basic_args:add_init",
     "tui": "tui_words:add_tui",
-    "run": "run_words:add_run",
-    "session": "session_words:add_session",
-    "context": "plain_words:add_context",
+    "run": "run_args:add_run",
+    "session": "session_args:add_session",
+    "context": "basic_args:add_context",
     "stats": "stats_words:add_stats",
-    "config": "plain_words:add_config",
-    "agents": "agent_words:add_agents",
-    "skills": "agent_words:add_skills",
-    "hooks": "hook_words:add_hooks",
-    "mcp": "mcp_words:add_mcp",
-    "lsp": "mcp_words:add_lsp",
-    "rules": "rule_words:add_rules",
-    "trust": "rule_words:add_trust",
-    "sandbox": "rule_words:add_sandbox",
-    "kernel": "kernel_words:add_kernel",
-    "memory": "memory_words:add_memory",
-    "comms": "comms_words:add_comms",
-    "daemon": "daemon_words:add_daemon",
-    "ps": "daemon_words:add_daemon",
-    "attach": "daemon_words:add_daemon",
-    "worker": "scale_words:add_worker",
-    "gateway": "scale_words:add_gateway",
-    "scale": "scale_words:add_scale",
-    "tenant": "tenant_words:add_tenant",
+    "config": "basic_args:add_config",
+    "agents": "agent_args:add_agents",
+    "skills": "agent_args:add_skills",
+    "hooks": "hook_args:add_hooks",
+    "mcp": "mcp_args:add_mcp",
+    "lsp": "mcp_args:add_lsp",
+    "rules": "rule_args:add_rules",
+    "trust": "rule_args:add_trust",
+    "sandbox": "rule_args:add_sandbox",
+    "kernel": "kernel_args:add_kernel",
+    "memory": "memory_args:add_memory",
+    "comms": "comms_args:add_comms",
+    "daemon": "daemon_args:add_daemon",
+    "ps": "daemon_args:add_daemon",
+    "attach": "daemon_args:add_daemon",
+    "worker": "scale_args:add_worker",
+    "gateway": "scale_args:add_gateway",
+    "scale": "scale_args:add_scale",
+    "tenant": "tenant_args:add_tenant",
     "token": "token_words:add_token",
-    "audit": "tenant_words:add_audit",
+    "audit": "tenant_args:add_audit",
     "web": "web_words:add_web",
-    "rpc": "program_words:add_rpc",
-    "acp": "program_words:add_acp",
-    "import": "import_words:add_import",
-    "models": "plain_words:add_models",
-    "doctor": "plain_words:add_doctor",
-    "schema": "plain_words:add_schema",
-    "completion": "plain_words:add_completion",
+    "rpc": "protocol_args:add_rpc",
+    "acp": "protocol_args:add_acp",
+    "import": "import_args:add_import",
+    "models": "basic_args:add_models",
+    "doctor": "basic_args:add_doctor",
+    "schema": "basic_args:add_schema",
+    "completion": "basic_args:add_completion",
 }
 """The function that adds each command, in help-text order; imported on demand."""
 
@@ -98,7 +98,9 @@ def build_parser(wanted: str = "") -> Parser:
     )
     parser.set_defaults(command=None, prog="bridle")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for place in [WORDS[wanted]] if wanted in WORDS else dict.fromkeys(WORDS.values()):
+    for place in (
+        [COMMAND_ADDERS[wanted]] if wanted in COMMAND_ADDERS else dict.fromkeys(COMMAND_ADDERS.values())
+    ):
         module, _, add = place.partition(":")
         getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), add)(commands)
     return parser

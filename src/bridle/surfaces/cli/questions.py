@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bridle.core.errors import UsageError
 from bridle.surfaces.terminal import Console, pad, visible
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 
 
 def can_ask(console: Console) -> bool:
@@ -38,7 +38,7 @@ def choose(
         how += ", or several as 2,3"
     if other:
         how += f", or any {other}"
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         typed = _line(console, f"{how}: ")
         numbers = [part.strip() for part in typed.split(",")]
         if not typed:
@@ -52,7 +52,7 @@ def choose(
     raise UsageError(f"no answer to: {question}", hint="bridle init --help")
 
 
-def agreed(console: Console, question: str) -> bool:
+def ask_yes_no(console: Console, question: str) -> bool:
     """Ask for a yes; anything else is a no. Raises KeyboardInterrupt if input ends."""
     return _line(console, f"{console.err.paint('strong', question)} [y/N] ").lower() in ("y", "yes")
 

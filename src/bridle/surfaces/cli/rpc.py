@@ -11,11 +11,11 @@ from pathlib import Path
 import bridle
 from bridle.core.errors import UsageError
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.serving import serving
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import Contract, parse_contract
-from bridle.surfaces.rpc import Desk, Listener, serve_stdio
+from bridle.surfaces.rpc import ServerContext, SocketServer, serve_stdio
 from bridle.surfaces.terminal import Console
 
 BACKLOG = 64
@@ -29,7 +29,7 @@ def rpc(args: argparse.Namespace, console: Console) -> int:
     path = None if args.listen is None else _socket_path(args.listen)
 
     async def serve() -> None:
-        async with serving(console, cwd) as api:
+        async with open_sessions(console, cwd) as api:
             desk = _desk(api, console, cwd, contract, keeps_runs=api.is_remote or path is not None)
             await (serve_stdio(desk) if path is None else _listen(desk, path, console))
 
@@ -37,8 +37,10 @@ def rpc(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _desk(api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> Desk:
-    return Desk(
+def _desk(
+    api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool
+) -> ServerContext:
+    return ServerContext(
         api=api,
         folders=Folders(console.environ, cwd),
         contract=contract,
@@ -49,7 +51,7 @@ def _desk(api: SessionApi, console: Console, cwd: str, contract: Contract, *, ke
 
 def _folder(given: str | None) -> str:
     if given is None:
-        return working_directory()
+        return resolve_directory()
     folder = os.path.realpath(given)
     if not os.path.isdir(folder):
         raise UsageError(f"--cwd: {given} is not a folder")
@@ -62,13 +64,13 @@ def _socket_path(given: str) -> Path:
     return Path(given.removeprefix(UNIX))
 
 
-async def _listen(desk: Desk, path: Path, console: Console) -> None:
+async def _listen(desk: ServerContext, path: Path, console: Console) -> None:
     """Serve every connection to a socket that only the user can open."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    listener = Listener(desk)
+    listener = SocketServer(desk)
     api = _bound(path)
     try:
         async with await asyncio.start_unix_server(listener.take, sock=api, backlog=BACKLOG):

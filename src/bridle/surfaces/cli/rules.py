@@ -18,25 +18,25 @@ import msgspec
 from msgspec import Struct
 
 from bridle.app import open_blobs, open_sandbox, open_tools, open_traps
-from bridle.app.mcp import lent_tool
+from bridle.app.mcp import find_mcp_tool
 from bridle.config.agents import load_agent
 from bridle.config.edit import add_rules, remove_rule
-from bridle.config.rule_list import PlacedRule
-from bridle.config.rules import local_rules
+from bridle.config.rule_list import LocatedRule
+from bridle.config.rules import resolve_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError, ToolError, UsageError
 from bridle.core.ids import CallId, SessionId
+from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import ToolCall
 from bridle.core.permission import Action, Mode, Rule, Verdict, judge, parse_rule, suggest_rules
 from bridle.core.ports import Tool, ToolContext
-from bridle.core.servers import LENT_PREFIX
 from bridle.core.tool import Access, AccessClass, Subject, SubjectKind, is_among
 from bridle.core.traps import no_trap, with_traps
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.options import rule_texts
-from bridle.surfaces.folder import rule_list
-from bridle.surfaces.render import because, describe_args
+from bridle.surfaces.cli.options import check_rules
+from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.folder_info import rule_list
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, one_line, pad, visible
+from bridle.surfaces.text_format import describe_args, format_reason
 from bridle.tools.toolbox import Toolbox
 
 EXIT_CODES: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 77}
@@ -55,7 +55,7 @@ class SubjectVerdict(Struct, frozen=True):
     why: str
 
 
-class Judgement(Struct, frozen=True):
+class CallVerdict(Struct, frozen=True):
     """The output of `rules check --json`."""
 
     decision: Action
@@ -76,14 +76,14 @@ def check(args: argparse.Namespace, console: Console) -> int:
     names = agent.agent.tools
     sandbox = open_sandbox(settings)
     tools = list(open_tools(settings, console.environ, open_blobs(settings), sandbox))
-    if args.tool.startswith(LENT_PREFIX) and (lent := lent_tool(args.tool, settings, sandbox)) is not None:
+    if args.tool.startswith(MCP_PREFIX) and (lent := find_mcp_tool(args.tool, settings, sandbox)) is not None:
         tools.append(lent)
     toolbox = Toolbox([tool for tool in tools if names is None or is_among(tool.spec.name, names)])
     try:
         call = _call(toolbox, args.tool, args.args)
     except ToolError as error:
         raise UsageError(error.message, hint=error.hint) from None
-    judgement = judge_call(
+    judgement = check_call(
         toolbox.get(call.name),
         call,
         rules,
@@ -94,7 +94,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         console.out.json(msgspec.json.format(msgspec.json.encode(judgement), indent=2))
     else:
-        for line in judgement_lines(console.out, call, judgement):
+        for line in format_verdict(console.out, call, judgement):
             console.out.line(line)
     return EXIT_CODES[judgement.decision]
 
@@ -121,8 +121,8 @@ def list_rules(args: argparse.Namespace, console: Console) -> int:
 
 def add(args: argparse.Namespace, console: Console) -> int:
     """Add a rule to the user's config file."""
-    (rule,) = rule_texts(args.action, [args.rule])
-    file = load_settings(console.environ, Path(working_directory())).user_file
+    (rule,) = check_rules(args.action, [args.rule])
+    file = load_settings(console.environ, Path(resolve_directory())).user_file
     if add_rules(file, args.action, [rule]):
         console.done(f"{args.action} {one_line(rule)} is now in {file}")
     else:
@@ -132,8 +132,8 @@ def add(args: argparse.Namespace, console: Console) -> int:
 
 def remove(args: argparse.Namespace, console: Console) -> int:
     """Remove a rule from the user's config file."""
-    (rule,) = rule_texts(args.action, [args.rule])
-    file = load_settings(console.environ, Path(working_directory())).user_file
+    (rule,) = check_rules(args.action, [args.rule])
+    file = load_settings(console.environ, Path(resolve_directory())).user_file
     if not remove_rule(file, args.action, rule):
         raise ConfigError(f'{file}: has no rule {args.action} "{rule}"', hint="bridle rules list")
     console.done(f"{args.action} {one_line(rule)} is no longer in {file}")
@@ -146,9 +146,9 @@ def remove(args: argparse.Namespace, console: Console) -> int:
 def _flag_rules(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
     actions: tuple[Action, ...] = ("allow", "ask", "deny")
     rules = [
-        parse_rule(action, text) for action in actions for text in rule_texts(action, vars(args)[action])
+        parse_rule(action, text) for action in actions for text in check_rules(action, vars(args)[action])
     ]
-    return local_rules(rules, settings.user_folder, settings.cwd)
+    return resolve_rules(rules, settings.user_folder, settings.cwd)
 
 
 def _call(toolbox: Toolbox, name: str, text: str) -> ToolCall:
@@ -163,14 +163,14 @@ def _call(toolbox: Toolbox, name: str, text: str) -> ToolCall:
     return ToolCall(call.id, name, toolbox.arguments(call))
 
 
-def judge_call(
+def check_call(
     tool: Tool,
     call: ToolCall,
     rules: tuple[Rule, ...],
     mode: Mode,
     cwd: str,
     find_trap: Callable[[str, str], str] = no_trap,
-) -> Judgement:
+) -> CallVerdict:
     """Decide about a call with valid arguments, as a whole and for each thing that it would touch."""
     context = ToolContext(
         SessionId("check"), cwd, emit=lambda text: None, call_id=call.id, rules=rules, mode=mode
@@ -178,11 +178,11 @@ def judge_call(
     try:
         access = with_traps(tool.access(call.args, context), lambda path: find_trap(cwd, path))
     except ToolError as error:  # in a run, the model gets the error and nothing is executed
-        return Judgement("deny", None, str(error))
+        return CallVerdict("deny", None, str(error))
     verdict = judge(access, rules, mode)
     subjects = [_judge_subject(access, subject, rules, mode) for subject in access.subjects]
     suggestions = suggest_rules(access, rules, mode) if verdict.action == "ask" else ()
-    return Judgement(verdict.action, _rule(verdict), verdict.why, subjects, suggestions)
+    return CallVerdict(verdict.action, _rule(verdict), verdict.why, subjects, suggestions)
 
 
 def _judge_subject(access: Access, subject: Subject, rules: Sequence[Rule], mode: Mode) -> SubjectVerdict:
@@ -205,13 +205,13 @@ def _rule(verdict: Verdict) -> str | None:
 # ---------------------------------------------------------------------------- output
 
 
-def judgement_lines(screen: Screen, call: ToolCall, judgement: Judgement) -> list[str]:
+def format_verdict(screen: Screen, call: ToolCall, judgement: CallVerdict) -> list[str]:
     """Return the decision about a call, the reason, and a line for each thing that it would touch."""
     decision = screen.paint(COLOURS[judgement.decision], judgement.decision)
     indent = " " * (len(judgement.decision) + 2)
     lines = [
         f"{decision}  {screen.paint('name', call.name)} {describe_args(call.args)}".rstrip(),
-        f"{indent}{visible(because(judgement.why))}",
+        f"{indent}{visible(format_reason(judgement.why))}",
     ]
     if judgement.subjects:
         lines += ["", *_table(screen, judgement.subjects)]
@@ -232,12 +232,12 @@ def _table(screen: Screen, subjects: Sequence[SubjectVerdict]) -> list[str]:
     return lines
 
 
-def _width(rules: Sequence[PlacedRule]) -> int:
+def _width(rules: Sequence[LocatedRule]) -> int:
     return max((columns(one_line(rule.rule)) for rule in rules), default=0)
 
 
 def _load(console: Console, cwd: str | None) -> Settings:
-    settings = load_settings(console.environ, Path(working_directory(cwd)))
+    settings = load_settings(console.environ, Path(resolve_directory(cwd)))
     _warn(console, settings.warnings)
     return settings
 

@@ -22,23 +22,23 @@ from bridle.core.protocol import Delete, Prompt, Resume, RunOptions
 from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary, title_from
-from bridle.surfaces.cli.find import find_session, newest_session, working_directory
-from bridle.surfaces.cli.follow import Follower
-from bridle.surfaces.cli.options import check_left_out, options_in, run_options
+from bridle.surfaces.cli.options import check_disabled_hooks, resolve_options, run_options
 from bridle.surfaces.cli.prompt import read_prompt
-from bridle.surfaces.cli.serving import serving
+from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.session_access import open_sessions
+from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
 from bridle.surfaces.cli.views import JsonView, ValueView, View
-from bridle.surfaces.driving import left_in_queue, rules_needed
-from bridle.surfaces.live import TextView
-from bridle.surfaces.render import describe_args, short_id
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.run_driver import make_queued_error, rules_needed
+from bridle.surfaces.run_view import RunView
 from bridle.surfaces.terminal import Console
-from bridle.surfaces.wire import Result
+from bridle.surfaces.text_format import describe_args, short_id
 
 if TYPE_CHECKING:
-    from bridle.surfaces.cli.approve import Approver
+    from bridle.surfaces.cli.approver import Approver
 
 
-class Job(Struct, frozen=True):
+class RunRequest(Struct, frozen=True):
     """What to run, and where."""
 
     prompt: str
@@ -65,22 +65,22 @@ def run(args: argparse.Namespace, console: Console) -> int:
     goes_on = args.go_on or args.session is not None
     if not prompt and not goes_on:
         raise UsageError("no prompt given", hint='bridle run "what does this project do"')
-    cwd = working_directory(args.cwd)
+    cwd = resolve_directory(args.cwd)
     session = asyncio.run(_find(args, cwd, console)) if goes_on else None
     where = session.cwd if session else cwd
     if prompt:  # `--no-hook` may also name a hook of a resumed run
-        check_left_out(args.no_hook, where, console.environ)
+        check_disabled_hooks(args.no_hook, where, console.environ)
     title = ""
     if prompt.startswith("/"):
         from bridle.surfaces.skill_prompt import expand_in  # few prompts need it
 
         typed, prompt = prompt, expand_in(prompt, where, console.environ)
         title = title_from(typed) if typed != prompt else ""
-    options = replace(options_in(options, where, console.environ), trace=find_trace(console.environ))
-    job = Job(prompt, options, args.agent, where, session, title)
+    options = replace(resolve_options(options, where, console.environ), trace=find_trace(console.environ))
+    job = RunRequest(prompt, options, args.agent, where, session, title)
     approver = None
     if not args.final_only and args.output == "text":
-        from bridle.surfaces.cli.approve import open_approver  # not needed if the user cannot be asked
+        from bridle.surfaces.cli.approver import open_approver  # not needed if the user cannot be asked
 
         approver = open_approver(console.environ)
     try:
@@ -96,11 +96,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 async def _find(args: argparse.Namespace, cwd: str, console: Console) -> SessionSummary:
     """Return the session to continue; raises UsageError for flags that contradict it."""
-    from bridle.surfaces.cli.reading import reading  # a new session does not need it
+    from bridle.surfaces.cli.store_access import open_configured_store  # a new session does not need it
 
-    async with reading(console, cwd) as store:
+    async with open_configured_store(console, cwd) as store:
         sessions = await store.list(archived=True)
-    found = newest_session(sessions, cwd) if args.go_on else find_session(sessions, args.session)
+    found = find_newest_session(sessions, cwd) if args.go_on else find_session(sessions, args.session)
     if args.cwd is not None and found.cwd != cwd:
         raise UsageError(f"session {short_id(found.id)} works in {found.cwd}, not in {cwd}")
     if args.agent is not None and found.agent != args.agent:
@@ -111,18 +111,18 @@ async def _find(args: argparse.Namespace, cwd: str, console: Console) -> Session
 def _view(args: argparse.Namespace, console: Console) -> View:
     verbose: bool = args.verbose
     if args.output != "text":
-        notes = TextView(console, answer="none", chatty=verbose, verbose=verbose)
+        notes = RunView(console, answer="none", chatty=verbose, verbose=verbose)
         return JsonView(console.out, notes, stream=args.output == "stream-json")
     if args.output_schema is not None:
         chatty = verbose or (console.err.is_terminal and not args.final_only)
-        return ValueView(console.out, TextView(console, answer="none", chatty=chatty, verbose=verbose))
+        return ValueView(console.out, RunView(console, answer="none", chatty=chatty, verbose=verbose))
     if args.final_only:
-        return TextView(console, answer="final", chatty=verbose, verbose=verbose)
-    return TextView(console, answer="streamed", chatty=verbose or console.err.is_terminal, verbose=verbose)
+        return RunView(console, answer="final", chatty=verbose, verbose=verbose)
+    return RunView(console, answer="streamed", chatty=verbose or console.err.is_terminal, verbose=verbose)
 
 
-async def _perform(job: Job, view: View, approver: "Approver | None", console: Console) -> Result:
-    async with serving(console, job.cwd) as service:
+async def _perform(job: RunRequest, view: View, approver: "Approver | None", console: Console) -> Result:
+    async with open_sessions(console, job.cwd) as service:
         if job.session is None:
             return await _begin(service, job, view, approver)
         if not job.prompt:
@@ -137,7 +137,7 @@ async def _perform(job: Job, view: View, approver: "Approver | None", console: C
         return await follower.run(job.command, job.session.last_seq)
 
 
-async def _begin(service: SessionApi, job: Job, view: View, approver: "Approver | None") -> Result:
+async def _begin(service: SessionApi, job: RunRequest, view: View, approver: "Approver | None") -> Result:
     session = await service.create(cwd=job.cwd, agent=job.agent or "", title=job.title)
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
@@ -157,7 +157,7 @@ async def _require_work(service: SessionApi, session: SessionSummary) -> None:
             hint='bridle run --continue "…" goes on with a new prompt',
         )
     if session.outcome in ("cancelled", "denied"):
-        raise left_in_queue()
+        raise make_queued_error()
 
 
 async def _cut_calls(service: SessionApi, session: SessionSummary, *, resumes: bool) -> list[str]:

@@ -9,14 +9,14 @@ from pathlib import Path
 from msgspec import json
 
 from bridle.app import open_sandbox, writable_folders
-from bridle.config.rules import local_rules
+from bridle.config.rules import resolve_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ToolError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.permission import Action, Rule, parse_rule
 from bridle.core.ports import ProcessSpec, Sandbox, SandboxStatus
-from bridle.surfaces.cli.find import working_directory
-from bridle.surfaces.cli.options import rule_texts
+from bridle.surfaces.cli.options import check_rules
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.terminal import Console, visible
 
 SESSION = SessionId("sandbox-run")
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if not argv:
         raise UsageError("say what to run", hint="bridle sandbox run -- make test")
-    cwd = working_directory()
+    cwd = resolve_directory()
     settings = load_settings(console.environ, Path(cwd))
     for warning in settings.warnings:
         console.warn(warning)
@@ -99,14 +99,14 @@ def _keep_nothing(path: str) -> None:
 def _rules(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
     actions: tuple[Action, ...] = ("allow", "deny")
     flags = [
-        parse_rule(action, text) for action in actions for text in rule_texts(action, vars(args)[action])
+        parse_rule(action, text) for action in actions for text in check_rules(action, vars(args)[action])
     ]
-    return local_rules((*settings.rules.rules(), *flags), settings.user_folder, settings.cwd)
+    return resolve_rules((*settings.rules.rules(), *flags), settings.user_folder, settings.cwd)
 
 
 def status(args: argparse.Namespace, console: Console) -> int:
     """Show which protections are active; exit code 1 if there is no sandbox."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     found = open_sandbox(settings).status
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))

@@ -13,11 +13,11 @@ from bridle.app.postgres import database_url, open_postgres
 from bridle.config.duration import parse_duration
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
-from bridle.surfaces.cli.find import working_directory
 from bridle.surfaces.cli.log import stderr_handler
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console
+from bridle.surfaces.text_format import format_count
 
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(message)s"
 
@@ -46,7 +46,7 @@ class ClusterView(Struct, frozen=True):
 
 def run_worker(args: argparse.Namespace, console: Console) -> int:
     """Run a worker in the foreground."""
-    from bridle.surfaces.daemon.ending import end_soon
+    from bridle.surfaces.daemon.forced_exit import exit_after
     from bridle.surfaces.daemon.worker import Worker
 
     flags = {
@@ -62,7 +62,7 @@ def run_worker(args: argparse.Namespace, console: Console) -> int:
 
     async def work() -> int:
         status = await Worker(settings, console.environ).run()
-        end_soon(status)
+        exit_after(status)
         return status
 
     return asyncio.run(work())
@@ -70,7 +70,7 @@ def run_worker(args: argparse.Namespace, console: Console) -> int:
 
 def run_gateway(args: argparse.Namespace, console: Console) -> int:
     """Run a gateway in the foreground."""
-    from bridle.surfaces.daemon.ending import end_soon
+    from bridle.surfaces.daemon.forced_exit import exit_after
     from bridle.surfaces.daemon.process import Daemon
 
     flags = {"http.bind": args.http, "grpc.bind": args.grpc, "scale.node": args.node}
@@ -79,7 +79,7 @@ def run_gateway(args: argparse.Namespace, console: Console) -> int:
 
     async def serve() -> int:
         status = await Daemon(settings, console.environ, is_gateway=True).run()
-        end_soon(status)
+        exit_after(status)
         return status
 
     return asyncio.run(serve())
@@ -100,7 +100,7 @@ def show_status(args: argparse.Namespace, console: Console) -> int:
         (
             one.node,
             one.role + (" (stopping)" if one.draining else ""),
-            count(one.sessions, "session"),
+            format_count(one.sessions, "session"),
             " ".join(label or "any" for label in one.labels),
             one.address,
             one.version,
@@ -113,11 +113,11 @@ def show_status(args: argparse.Namespace, console: Console) -> int:
 
 
 async def _look(settings: Settings) -> ClusterView:
-    from bridle.scale.durable import Dispatch
-    from bridle.scale.members import living
+    from bridle.scale.durable import JobQueue
+    from bridle.scale.members import list_living
 
     postgres = open_postgres(settings, size=2)
-    dispatch = Dispatch(database_url(settings))
+    dispatch = JobQueue(database_url(settings))
     try:
         await postgres.open()
         held = await postgres.rows("SELECT owner, count(*) FROM bridle.sessions WHERE owner <> '' GROUP BY 1")
@@ -137,7 +137,7 @@ async def _look(settings: Settings) -> ClusterView:
                     one.silent_s,
                     holds.get(one.id, 0),
                 )
-                for one in await living(postgres)
+                for one in await list_living(postgres)
             ],
             await dispatch.counts(),
         )
@@ -170,7 +170,7 @@ def migrate(args: argparse.Namespace, console: Console) -> int:
 
 def prune(args: argparse.Namespace, console: Console) -> int:
     """Remove old archived sessions and the records of old legs."""
-    from bridle.scale.durable import Dispatch
+    from bridle.scale.durable import JobQueue
     from bridle.stores.postgres.retention import prune_archived
 
     settings = _settings(console)
@@ -180,7 +180,7 @@ def prune(args: argparse.Namespace, console: Console) -> int:
 
     async def remove() -> tuple[int, int]:
         postgres = open_postgres(settings, size=2)
-        dispatch = Dispatch(database_url(settings))
+        dispatch = JobQueue(database_url(settings))
         try:
             await postgres.open()
             sessions = await prune_archived(postgres, before_ms=sessions_before_ms)
@@ -191,12 +191,12 @@ def prune(args: argparse.Namespace, console: Console) -> int:
             await postgres.aclose()
 
     sessions, legs = asyncio.run(remove())
-    console.done(f"removed {count(sessions, 'archived session')} and {count(legs, 'old leg')}")
+    console.done(f"removed {format_count(sessions, 'archived session')} and {format_count(legs, 'old leg')}")
     return 0
 
 
 def _settings(console: Console, flags: dict[str, object] | None = None) -> Settings:
-    settings = load_settings(console.environ, Path(working_directory()), flags or {})
+    settings = load_settings(console.environ, Path(resolve_directory()), flags or {})
     if settings.store.backend != "postgres":
         raise ConfigError(
             f"many machines need PostgreSQL, and store.backend is {settings.store.backend}",

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from msgspec import json
 
-from bridle.config.places import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
+from bridle.config.file_names import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
 from bridle.config.settings import Settings, load_settings
 from bridle.config.skill_file import SkillProblem
 from bridle.config.skills import load_skills
 from bridle.config.textfile import write_text
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.skill import CONVENTIONAL_NAME, MAX_NAME_CHARS, Skill, near_names, render
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import short_path, write_table
-from bridle.surfaces.render import count
 from bridle.surfaces.terminal import Console, visible
+from bridle.surfaces.text_format import format_count
 
 HEADINGS = ("SKILL", "FOR", "WHERE", "DESCRIPTION")
 
@@ -37,7 +37,7 @@ Files beside this one belong to the skill: name them, and the model reads them w
 
 def list_skills(args: argparse.Namespace, console: Console) -> int:
     """List the skills available in this directory."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     loaded = load_skills(settings)
     if args.json:
         console.out.json(json.format(json.encode(loaded.skills), indent=2))
@@ -49,14 +49,14 @@ def list_skills(args: argparse.Namespace, console: Console) -> int:
         console.hint("bridle skills new NAME")
     left_out = [problem for problem in loaded.problems if problem.is_left_out]
     if left_out:
-        console.warn(f"{count(len(left_out), 'skill')} cannot be used")
+        console.warn(f"{format_count(len(left_out), 'skill')} cannot be used")
         console.hint("bridle skills check")
     return 0
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Print a skill as a model reads it, with these arguments."""
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     skill = _find(args.name.removeprefix("/"), load_skills(settings).skills)
     if args.json:
         console.out.json(json.format(json.encode(skill), indent=2))
@@ -68,14 +68,16 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 def check(args: argparse.Namespace, console: Console) -> int:
     """Report problems in the skills of this directory; exit code 1 if there are any."""
-    loaded = load_skills(load_settings(console.environ, Path(working_directory())))
+    loaded = load_skills(load_settings(console.environ, Path(resolve_directory())))
     if args.json:
         console.out.json(json.format(json.encode(loaded.problems), indent=2))
     else:
         for problem in loaded.problems:
             _write_problem(console, problem)
         if not loaded.problems:
-            console.out.line(console.out.paint("done", f"{count(len(loaded.skills), 'skill')}, all in order"))
+            console.out.line(
+                console.out.paint("done", f"{format_count(len(loaded.skills), 'skill')}, all in order")
+            )
     return 1 if loaded.problems else 0
 
 
@@ -86,7 +88,7 @@ def new(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             f'"{name}" is not a name for a skill', hint="small letters, digits and single dashes"
         )
-    settings = load_settings(console.environ, Path(working_directory()))
+    settings = load_settings(console.environ, Path(resolve_directory()))
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
     folder = base / SKILLS_FOLDER / name
     if os.path.lexists(folder) or os.path.lexists(folder.with_name(f"{name}.md")):

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from msgspec import json
 
 from bridle.config.duration import format_duration
-from bridle.core.blame import CompactionUse, Use
 from bridle.core.errors import ConfigError, StoreCorrupt, UsageError
 from bridle.core.ids import SessionId
-from bridle.surfaces.cli.find import find_session
-from bridle.surfaces.cli.listing import OUTCOME_WORDS
-from bridle.surfaces.cli.reading import reading
-from bridle.surfaces.render import count, describe_cost, short_id, took
+from bridle.core.usage import CompactionStats, UsageCounts
+from bridle.surfaces.cli.session_list import OUTCOME_WORDS
+from bridle.surfaces.cli.session_lookup import find_session
+from bridle.surfaces.cli.store_access import open_configured_store
 from bridle.surfaces.terminal import Console, Screen, columns, cut_start, one_line
-from bridle.surfaces.usage import Counting, Stats, time_before
+from bridle.surfaces.text_format import describe_cost, format_count, format_elapsed, short_id
+from bridle.surfaces.usage import Stats, UsageCounter, time_before
 
 GAP = "  "
-MOST_ROWS = 20  # per table; --json has all
-MOST_NAME_COLUMNS = 48
+MAX_ROWS = 20  # per table; --json has all
+MAX_NAME_COLUMNS = 48
 
 Row = tuple[str, ...]
 
@@ -50,8 +50,8 @@ async def _count(args: argparse.Namespace, console: Console, since: int) -> Stat
     def left_out(session: SessionId, error: StoreCorrupt) -> None:
         console.warn(f"session {short_id(session)} is left out: {error.message}")
 
-    async with reading(console) as store:
-        counting = Counting(store.read, left_out, since=since)
+    async with open_configured_store(console) as store:
+        counting = UsageCounter(store.read, left_out, since=since)
         if args.session is None:
             await counting.add_all(await store.list(archived=args.all))
         else:
@@ -67,11 +67,11 @@ def _write(screen: Screen, found: Stats) -> None:
     screen.line(
         " · ".join(
             [
-                count(found.sessions, "session"),
-                count(sum(found.runs.values()), "run"),
-                count(total.turns, "turn"),
-                count(total.tool_calls, "tool call"),
-                count(total.tokens, "token"),
+                format_count(found.sessions, "session"),
+                format_count(sum(found.runs.values()), "run"),
+                format_count(total.turns, "turn"),
+                format_count(total.tool_calls, "tool call"),
+                format_count(total.tokens, "token"),
                 f"price {_cost(total)}" if total.unpriced and not total.cost else _cost(total),
             ]
         )
@@ -104,7 +104,7 @@ def _write(screen: Screen, found: Stats) -> None:
     _write_table(screen, ("DAY", "TURNS", "TOKENS", "COST", "TIME"), _use_rows(found.days))
 
 
-def _use_rows(users: Mapping[str, Use]) -> list[Row]:
+def _use_rows(users: Mapping[str, UsageCounts]) -> list[Row]:
     return [
         (name, *_numbers(use.turns, use.tokens), _cost(use), _time(use.duration_ms))
         for name, use in users.items()
@@ -115,7 +115,7 @@ def _numbers(*numbers: int) -> Row:
     return tuple(f"{number:,}" if number else "-" for number in numbers)
 
 
-def _cost(use: Use | CompactionUse) -> str:
+def _cost(use: UsageCounts | CompactionStats) -> str:
     if not use.unpriced:
         return describe_cost(use.cost)
     return f"≥ {describe_cost(use.cost)}" if use.cost else "unknown"
@@ -124,14 +124,14 @@ def _cost(use: Use | CompactionUse) -> str:
 def _time(duration_ms: int) -> str:
     if not duration_ms:
         return "-"
-    return took(duration_ms) if duration_ms < 60_000 else format_duration(round(duration_ms / 1000))
+    return format_elapsed(duration_ms) if duration_ms < 60_000 else format_duration(round(duration_ms / 1000))
 
 
 def _write_table(screen: Screen, headings: Row, rows: Sequence[Row]) -> None:
     """Write a table with right-aligned numbers after an empty line; write nothing without rows."""
     if not rows:
         return
-    shown = [(_short(row[0]), *row[1:]) for row in rows[:MOST_ROWS]]
+    shown = [(_short(row[0]), *row[1:]) for row in rows[:MAX_ROWS]]
     widths = [max(map(columns, column)) for column in zip(headings, *shown, strict=True)]
     screen.line("")
     for index, (name, *numbers) in enumerate([headings, *shown]):
@@ -149,4 +149,4 @@ def _write_table(screen: Screen, headings: Row, rows: Sequence[Row]) -> None:
 
 def _short(name: str) -> str:
     """Shorten a long name, such as a model path, at its start."""
-    return cut_start(one_line(name), MOST_NAME_COLUMNS)
+    return cut_start(one_line(name), MAX_NAME_COLUMNS)

@@ -1,6 +1,6 @@
 """Argument definitions of `bridle stats`; no behavior."""
 
-from bridle.surfaces.cli.words import Commands, add_command, with_json, with_session
+from bridle.surfaces.cli.arguments import Commands, add_command, add_json_flag, add_session_argument
 
 STATS_EXAMPLES = """\
 examples:
@@ -19,9 +19,9 @@ def add_stats(commands: Commands) -> None:
         description="Show what was used, and by whom: models, agents, tools, hooks and days.",
         epilog=STATS_EXAMPLES,
     )
-    with_session(
+    add_session_argument(
         stats, nargs="?", default=None, help="only this session and its sub-agents (default: all sessions)"
     )
     stats.add_argument("--all", action="store_true", help="archived sessions too")
     stats.add_argument("--since", metavar="TIME", help="only what happened in the last, such as 7d or 12h")
-    with_json(stats)
+    add_json_flag(stats)

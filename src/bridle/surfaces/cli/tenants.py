@@ -11,17 +11,17 @@ from typing import TypeVar
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from bridle.app.tenancy import Tenancy, acting_user, open_tenancy
+from bridle.app.tenant_admin import TenantAdmin, acting_user, open_tenancy
 from bridle.config.settings import load_settings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.protocol import Audited, AuditOutcome
-from bridle.core.purse import NANO
-from bridle.core.tenancy import AUDIT, SCOPES, USUAL, Principal, Tenant, TenantLimits
+from bridle.core.tenancy import AUDIT, DEFAULT_TENANT, SCOPES, Principal, Tenant, TenantLimits
+from bridle.core.tenant_budget import NANO
 from bridle.scale.audit import read_audit
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.cli.tenant_words import PERIODS
+from bridle.surfaces.cli.tenant_args import PERIODS
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.usage import time_before
 
@@ -48,7 +48,7 @@ class TenantView(Struct, frozen=True):
 
 def add(args: argparse.Namespace, console: Console) -> int:
     """Add a tenant."""
-    tenant = changed(Tenant(args.name), args)
+    tenant = apply_flags(Tenant(args.name), args)
     tenant.check()
     administer(console, "tenant add", args.name, lambda tenancy: tenancy.tenants.add(tenant))
     console.done(f"there is a tenant {args.name} now")
@@ -59,8 +59,8 @@ def add(args: argparse.Namespace, console: Console) -> int:
 def change(args: argparse.Namespace, console: Console) -> int:
     """Change a tenant's settings."""
 
-    async def work(tenancy: Tenancy) -> None:
-        await tenancy.tenants.change(args.name, lambda tenant: changed(tenant, args))
+    async def work(tenancy: TenantAdmin) -> None:
+        await tenancy.tenants.change(args.name, lambda tenant: apply_flags(tenant, args))
 
     administer(console, "tenant set", args.name, work)
     console.done(f"tenant {args.name} is changed; every node knows of it within seconds")
@@ -76,7 +76,7 @@ def remove(args: argparse.Namespace, console: Console) -> int:
 
 def list_tenants(args: argparse.Namespace, console: Console) -> int:
     """List the tenants."""
-    found = look(console, lambda tenancy: tenancy.tenants.tenants())
+    found = query(console, lambda tenancy: tenancy.tenants.tenants())
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))
     elif found:
@@ -91,14 +91,14 @@ def list_tenants(args: argparse.Namespace, console: Console) -> int:
 def show(args: argparse.Namespace, console: Console) -> int:
     """Show one tenant and its usage."""
 
-    async def work(tenancy: Tenancy) -> TenantView:
+    async def work(tenancy: TenantAdmin) -> TenantView:
         tenant = await tenancy.tenants.tenant(args.name)
         if tenant is None:
             raise UsageError(f'there is no tenant "{args.name[:80]}"', hint="bridle tenant list")
         use = await tenancy.purse.use(args.name)
         return TenantView(tenant, [PeriodUse(name, sum_.tokens, sum_.nano / NANO) for name, sum_ in use])
 
-    view = look(console, work)
+    view = query(console, work)
     if args.json:
         console.out.json(json.format(json.encode(view), indent=2))
         return 0
@@ -116,18 +116,18 @@ def show(args: argparse.Namespace, console: Console) -> int:
 def audit(args: argparse.Namespace, console: Console) -> int:
     """Show the audit log, oldest first."""
     since = since_ms(args.since)
-    tenant = "" if args.tenant == USUAL else args.tenant
+    tenant = "" if args.tenant == DEFAULT_TENANT else args.tenant
 
-    async def work(tenancy: Tenancy) -> list[Audited]:
+    async def work(tenancy: TenantAdmin) -> list[Audited]:
         journals = await tenancy.store.list(archived=True, tenant=AUDIT)
         return [event async for event in read_audit(tenancy.store, journals, tenant, since)]
 
-    found = sorted(look(console, work), key=lambda event: event.acted_at)
+    found = sorted(query(console, work), key=lambda event: event.acted_at)
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))
         return 0
     rows = [
-        (_when(one.acted_at), one.tenant or USUAL, one.user, one.action, one.outcome, one.target)
+        (_when(one.acted_at), one.tenant or DEFAULT_TENANT, one.user, one.action, one.outcome, one.target)
         for one in found
     ]
     write_table(console.out, ("TIME", "TENANT", "USER", "ACTION", "OUTCOME", "TARGET"), rows)
@@ -137,22 +137,22 @@ def audit(args: argparse.Namespace, console: Console) -> int:
 # ---------------------------------------------------------------------------- database access
 
 
-def look(console: Console, work: Callable[[Tenancy], Awaitable[T]]) -> T:
+def query(console: Console, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:
     """Call `work` with the cluster's database; raises ConfigError, StoreError."""
 
     async def looking() -> T:
-        settings = load_settings(console.environ, Path(working_directory()))
+        settings = load_settings(console.environ, Path(resolve_directory()))
         async with open_tenancy(settings) as tenancy:
             return await work(tenancy)
 
     return asyncio.run(looking())
 
 
-def administer(console: Console, action: str, target: str, work: Callable[[Tenancy], Awaitable[T]]) -> T:
+def administer(console: Console, action: str, target: str, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:
     """Make a change to the cluster and audit it, even if it fails, before returning."""
     who = Principal(user=acting_user(), scopes=SCOPES, token_id="cli")
 
-    async def working(tenancy: Tenancy) -> T:
+    async def working(tenancy: TenantAdmin) -> T:
         outcome: AuditOutcome = "failed"
         try:
             result = await work(tenancy)
@@ -162,7 +162,7 @@ def administer(console: Console, action: str, target: str, work: Callable[[Tenan
             await tenancy.audit.flush()
         return result
 
-    return look(console, working)
+    return query(console, working)
 
 
 def since_ms(text: str | None) -> int:
@@ -178,7 +178,7 @@ def since_ms(text: str | None) -> int:
 # ---------------------------------------------------------------------------- flags
 
 
-def changed(tenant: Tenant, args: argparse.Namespace) -> Tenant:
+def apply_flags(tenant: Tenant, args: argparse.Namespace) -> Tenant:
     """Return the tenant with the flags applied; raises UsageError."""
     limits = {period: _limits(getattr(tenant.limits, period), args, period) for period in PERIODS}
     lists = {field: () for name, field in LISTS.items() if name in args.clear}

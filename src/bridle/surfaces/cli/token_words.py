@@ -1,6 +1,6 @@
 """Argument definitions of `bridle token`; no behavior."""
 
-from bridle.surfaces.cli.words import Commands, add_command, add_group, with_json
+from bridle.surfaces.cli.arguments import Commands, add_command, add_group, add_json_flag
 
 EXAMPLES = """\
 examples:
@@ -32,10 +32,10 @@ def add_token(commands: Commands) -> None:
         help="read, run, decide or admin (repeatable; default: read, run, decide)",
     )
     create.add_argument("--expires", metavar="TIME", help="after which it counts no more, such as 90d")
-    with_json(create)
+    add_json_flag(create)
     listing = add_command(group, "list", "tokens:list_tokens", "list tokens, without their secrets")
     listing.add_argument("--tenant", metavar="NAME", help='only those of this tenant; "_" is the usual one')
-    with_json(listing)
+    add_json_flag(listing)
     revoke = add_command(
         group,
         "revoke",

@@ -6,20 +6,20 @@ from typing import cast
 
 from msgspec import Struct, json
 
-from bridle.app.tenancy import Tenancy
+from bridle.app.tenant_admin import TenantAdmin
 from bridle.config.duration import parse_duration
+from bridle.core.api_token import parse_token
 from bridle.core.errors import ConfigError, UsageError
-from bridle.core.tenancy import SCOPES, USUAL, Scope
-from bridle.core.token_text import parse_token
+from bridle.core.tenancy import DEFAULT_TENANT, SCOPES, Scope
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.cli.tenants import administer, look
+from bridle.surfaces.cli.tenants import administer, query
 from bridle.surfaces.terminal import Console
 
-USUAL_SCOPES: tuple[Scope, ...] = ("read", "run", "decide")
+DEFAULT_SCOPES: tuple[Scope, ...] = ("read", "run", "decide")
 HEADINGS = ("ID", "TENANT", "USER", "SCOPES", "CREATED", "LAST USED", "STATE")
 
 
-class Made(Struct, frozen=True):
+class CreatedToken(Struct, frozen=True):
     """The output of `token create --json`."""
 
     id: str
@@ -28,15 +28,15 @@ class Made(Struct, frozen=True):
 
 def create(args: argparse.Namespace, console: Console) -> int:
     """Create a token and print it."""
-    scopes = _scopes(args.scope) or USUAL_SCOPES
+    scopes = _scopes(args.scope) or DEFAULT_SCOPES
     expires_s = _expires(args.expires)
-    tenant = "" if args.tenant == USUAL else args.tenant
+    tenant = "" if args.tenant == DEFAULT_TENANT else args.tenant
 
-    async def work(tenancy: Tenancy) -> Made:
+    async def work(tenancy: TenantAdmin) -> CreatedToken:
         made = await tenancy.tenants.create_token(tenant, args.user, scopes, expires_s)
-        return Made(made.id, made.text)
+        return CreatedToken(made.id, made.text)
 
-    made = administer(console, "token create", f"{tenant or USUAL}/{args.user}", work)
+    made = administer(console, "token create", f"{tenant or DEFAULT_TENANT}/{args.user}", work)
     if args.json:
         console.out.json(json.encode(made))
     else:
@@ -47,8 +47,8 @@ def create(args: argparse.Namespace, console: Console) -> int:
 
 def list_tokens(args: argparse.Namespace, console: Console) -> int:
     """List tokens, without their secrets."""
-    tenant = "" if args.tenant == USUAL else args.tenant
-    found = look(console, lambda tenancy: tenancy.tenants.tokens(tenant))
+    tenant = "" if args.tenant == DEFAULT_TENANT else args.tenant
+    found = query(console, lambda tenancy: tenancy.tenants.tokens(tenant))
     if args.json:
         console.out.json(json.format(json.encode(found), indent=2))
         return 0
@@ -58,7 +58,9 @@ def list_tokens(args: argparse.Namespace, console: Console) -> int:
         is_over = token.expires_at is not None and token.expires_at <= now_ms
         state = "revoked" if token.revoked_at is not None else "expired" if is_over else "good"
         times = (_day(token.created_at), _day(token.last_used_at))
-        rows.append((token.id, token.tenant or USUAL, token.user, ",".join(token.scopes), *times, state))
+        rows.append(
+            (token.id, token.tenant or DEFAULT_TENANT, token.user, ",".join(token.scopes), *times, state)
+        )
     write_table(console.out, HEADINGS, rows)
     return 0
 

@@ -17,11 +17,11 @@ from msgspec import Struct, json
 
 from bridle.config.agents import list_agents, load_agent
 from bridle.config.settings import Settings, find_home, load_settings
-from bridle.config.trust import Held
-from bridle.config.trusted import fingerprint, read_record, set_trust
+from bridle.config.trust_policy import TrustedKey
+from bridle.config.trust_record import fingerprint, read_record, set_trust
 from bridle.core.errors import ConfigError, UsageError
-from bridle.surfaces.cli.confirm import confirmed
-from bridle.surfaces.cli.find import working_directory
+from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.terminal import Console, one_line, visible
 
 
@@ -41,7 +41,7 @@ def trust(args: argparse.Namespace, console: Console) -> int:
 
 
 def _trust(args: argparse.Namespace, console: Console) -> int:
-    settings = load_settings(console.environ, Path(working_directory(args.folder)))
+    settings = load_settings(console.environ, Path(resolve_directory(args.folder)))
     project = settings.folder
     if settings.project is None and not settings.held and not (project / ".git").exists():
         raise UsageError(
@@ -63,7 +63,7 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
         console.hint("bridle trust --yes lets language servers run that lie in it")
         return 0
     hint = "bridle trust --yes, after you have read it"
-    if not args.yes and not confirmed(
+    if not args.yes and not ask_confirmation(
         console, "trust it as it is now?", without="trust needs a yes", hint=hint
     ):
         console.err.line("nothing was changed")
@@ -73,13 +73,13 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _held(settings: Settings) -> list[Held]:
+def _held(settings: Settings) -> list[TrustedKey]:
     """Return everything that the project may set only if trusted, in its settings and in its agents."""
     agents = [load_agent(name, settings).left_out.held for name in list_agents(settings)]
     return [*settings.held, *(item for held in agents for item in held)]
 
 
-def _show(console: Console, project: Path, held: Sequence[Held]) -> None:
+def _show(console: Console, project: Path, held: Sequence[TrustedKey]) -> None:
     out = console.out
     if not held:
         console.err.line(f"nothing in {visible(str(project))} needs trust")
@@ -92,7 +92,7 @@ def _show(console: Console, project: Path, held: Sequence[Held]) -> None:
 
 
 def _list(args: argparse.Namespace, console: Console) -> int:
-    home = find_home(console.environ, Path(working_directory()))
+    home = find_home(console.environ, Path(resolve_directory()))
     found = [
         TrustedProject(project, _state(Path(project), known))
         for project, known in read_record(home).projects.items()
@@ -118,8 +118,8 @@ def _state(project: Path, known: dict[str, str]) -> str:
 
 
 def _revoke(args: argparse.Namespace, console: Console) -> int:
-    home = find_home(console.environ, Path(working_directory()))
-    folder = os.path.realpath(args.folder or working_directory())
+    home = find_home(console.environ, Path(resolve_directory()))
+    folder = os.path.realpath(args.folder or resolve_directory())
     known = read_record(home).projects
     # Works from a folder inside the project too, and for a project that no longer exists.
     project = next(

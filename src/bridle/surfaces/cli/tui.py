@@ -12,10 +12,10 @@ from bridle.config.settings import load_settings
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.cli.find import find_session, newest_session, working_directory
-from bridle.surfaces.render import short_id
+from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
 from bridle.surfaces.terminal import Console
-from bridle.surfaces.tui.background import Background
+from bridle.surfaces.text_format import short_id
+from bridle.surfaces.tui.terminal_background import BackgroundQuery
 
 
 def tui(args: argparse.Namespace, console: Console) -> int:
@@ -28,10 +28,10 @@ def show(
 ) -> int:
     """Open the given session, the newest one, or a new one; raises UsageError, ConfigError."""
     _check_terminal(console)
-    where = working_directory(cwd)
+    where = resolve_directory(cwd)
     settings = load_settings(console.environ, Path(where))
     session = _find(console, where, wanted) if wanted is not None or goes_on else None
-    background = Background(console.environ)
+    background = BackgroundQuery(console.environ)
     if settings.tui.theme == "auto":
         background.ask()
     try:
@@ -39,15 +39,15 @@ def show(
     finally:
         light = background.is_light()
     from bridle.surfaces.tui.app import BridleApp
-    from bridle.surfaces.tui.reaching import Reaching
-    from bridle.surfaces.tui.starting import Begin
+    from bridle.surfaces.tui.session_connector import SessionConnector
+    from bridle.surfaces.tui.startup import StartOptions
 
     theme = settings.tui.theme if settings.tui.theme != "auto" else "light" if light else "dark"
     app = BridleApp(
         settings,
         console.environ,
-        Begin(where, session, theme, background.typed),
-        Reaching(console.environ, where),
+        StartOptions(where, session, theme, background.typed),
+        SessionConnector(console.environ, where),
     )
     left = app.run(mouse=settings.tui.mouse)
     if left is not None and left.session is not None:
@@ -77,11 +77,11 @@ def _check_terminal(console: Console) -> None:
 
 
 def _find(console: Console, cwd: str, wanted: str | None) -> SessionId:
-    from bridle.surfaces.cli.reading import reading
+    from bridle.surfaces.cli.store_access import open_configured_store
 
     async def listed() -> Sequence[SessionSummary]:
-        async with reading(console) as store:
+        async with open_configured_store(console) as store:
             return await store.list(archived=True)
 
     sessions = asyncio.run(listed())
-    return (newest_session(sessions, cwd) if wanted is None else find_session(sessions, wanted)).id
+    return (find_newest_session(sessions, cwd) if wanted is None else find_session(sessions, wanted)).id

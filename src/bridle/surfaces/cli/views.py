@@ -4,9 +4,9 @@ from typing import Protocol
 
 from bridle.core.codec import encode
 from bridle.core.protocol import Delta, Record
-from bridle.surfaces.live import TextView
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.run_view import RunView
 from bridle.surfaces.terminal import Screen
-from bridle.surfaces.wire import Result
 
 
 class View(Protocol):
@@ -28,7 +28,7 @@ class View(Protocol):
 class ValueView:
     """Writes only the value that fits the output schema, if there is one; everything else goes to stderr."""
 
-    def __init__(self, out: Screen, notes: TextView) -> None:
+    def __init__(self, out: Screen, notes: RunView) -> None:
         self._out = out
         self._notes = notes
 
@@ -51,7 +51,7 @@ class ValueView:
 class JsonView:
     """Writes one JSON result at the end; with `stream`, also every record and delta as it arrives."""
 
-    def __init__(self, out: Screen, notes: TextView, *, stream: bool) -> None:
+    def __init__(self, out: Screen, notes: RunView, *, stream: bool) -> None:
         self._out = out
         self._notes = notes
         self._stream = stream

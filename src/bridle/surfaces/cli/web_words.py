@@ -1,6 +1,6 @@
 """Argument definitions of `bridle web`; no behavior."""
 
-from bridle.surfaces.cli.words import Commands, add_command
+from bridle.surfaces.cli.arguments import Commands, add_command
 
 EXAMPLES = """\
 examples:

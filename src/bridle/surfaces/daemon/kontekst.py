@@ -15,7 +15,7 @@ PROBE_S = 0.5
 log = logging.getLogger("bridle.daemon")
 
 
-def beside_kontekst(file: str, environ: Mapping[str, str]) -> dict[str, str]:
+def make_kontekst_home(file: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Create our home next to the files of an installation, and return an environment with BRIDLE_HOME set.
 
     Raises ConfigError with file, line and key.
@@ -24,7 +24,7 @@ def beside_kontekst(file: str, environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "BRIDLE_HOME": str(home)}
 
 
-def take_over(settings: Settings) -> Settings:
+def adapt_settings(settings: Settings) -> Settings:
     """Log what differs from Kontekst, and return settings that use a model server if one already runs."""
     kontekst = settings.kontekst
     if kontekst is None:

@@ -19,28 +19,28 @@ from contextlib import AsyncExitStack, aclosing, suppress
 from typing import TYPE_CHECKING
 
 import bridle
-from bridle.app import Brought, open_service, open_telemetry
+from bridle.app import Extensions, open_service, open_telemetry
 from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.session_api import LiveSession, SessionApi
 from bridle.sessions.service import SessionService
-from bridle.surfaces.daemon.binding import listening_at
-from bridle.surfaces.daemon.ending import LOST
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.forced_exit import LOST
+from bridle.surfaces.daemon.idle_sessions import unload_idle_sessions
+from bridle.surfaces.daemon.listen_address import parse_listen_address
 from bridle.surfaces.daemon.memory import resident_bytes
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.rpc_side import RpcSide
-from bridle.surfaces.daemon.sweeping import sweep
+from bridle.surfaces.daemon.rpc_service import RpcService
 from bridle.surfaces.remote.asks import DaemonStatus, WebAddress
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.system.tls_files import TlsFiles
 
 if TYPE_CHECKING:
     from bridle.providers.embedded.weights import Progress, Weights
-    from bridle.scale.gate import Gate
-    from bridle.surfaces.daemon.cluster_side import ClusterSide
-    from bridle.surfaces.daemon.http_side import HttpSide
-    from bridle.telemetry.opening import Telemetry
+    from bridle.scale.token_auth import TokenGate
+    from bridle.surfaces.daemon.cluster_service import ClusterService
+    from bridle.surfaces.daemon.http_service import HttpService
+    from bridle.telemetry.exporter import Telemetry
 
 BACKLOG = 1024
 WEB_HOST, WEB_PORT = "127.0.0.1", 7417  # the default of the page, if not configured and free
@@ -56,22 +56,22 @@ class Daemon:
     def __init__(self, settings: Settings, environ: Mapping[str, str], *, is_gateway: bool = False) -> None:
         """Take the settings; a gateway runs no sessions of the cluster itself."""
         self._is_gateway = is_gateway
-        self._cluster: ClusterSide | None = None
+        self._cluster: ClusterService | None = None
         self._api: SessionApi | None = None
-        self._gate: Gate | None = None
+        self._gate: TokenGate | None = None
         self._live: dict[SessionId, LiveSession] = {}
         """The sessions in memory on all machines of the cluster."""
         self._settings = settings
         self._environ = environ
-        self._place = Place(settings.home)
+        self._place = DaemonFiles(settings.home)
         self._started_at = time.time_ns() // 1_000_000
         self._stop = asyncio.Event()
         self._is_lost = False
         self._service: SessionService | None = None
         self._telemetry: Telemetry | None = None
         self._server: RemoteServer | None = None
-        self._rpc: RpcSide | None = None
-        self._http: HttpSide | None = None
+        self._rpc: RpcService | None = None
+        self._http: HttpService | None = None
         self._opening_web = asyncio.Lock()  # so that it is opened once
         self._listening: list[str] = []
         self._pulled = ("", 0)
@@ -122,7 +122,7 @@ class Daemon:
             loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a closing terminal must not end us
             self._place.load_token()  # before models exist, so that it is masked for them
             self._telemetry = open_telemetry(self._settings, self._environ)
-            brought = Brought(telemetry=self._telemetry)
+            brought = Extensions(telemetry=self._telemetry)
             self._service, self._api = await self._open(brought)
             for number in (signal.SIGTERM, signal.SIGINT):  # an earlier signal ends us at once
                 loop.add_signal_handler(number, self.request_shutdown)
@@ -137,14 +137,14 @@ class Daemon:
                 log.info("ended")
             return LOST if self._is_lost else 0
 
-    async def _open(self, brought: Brought) -> tuple[SessionService, SessionApi]:
+    async def _open(self, brought: Extensions) -> tuple[SessionService, SessionApi]:
         """Open the sessions of this process, and the API that surfaces use."""
         if not (self._is_gateway or self._settings.scale.enabled):
             service = open_service(self._settings, self._environ, self._tell_weights, brought)
             return service, service
-        from bridle.surfaces.daemon.cluster_side import ClusterSide
+        from bridle.surfaces.daemon.cluster_service import ClusterService
 
-        self._cluster = ClusterSide(self._settings, self._environ, is_worker=not self._is_gateway)
+        self._cluster = ClusterService(self._settings, self._environ, is_worker=not self._is_gateway)
         opened = await self._cluster.open(self._tell_weights, brought)
         return opened.service, opened.api
 
@@ -162,7 +162,7 @@ class Daemon:
         async with AsyncExitStack() as stack:
             listeners: list[asyncio.Server] = []
             stack.callback(_close, listeners)
-            self._rpc = rpc = RpcSide(api, self._environ, self._place, str(self._place.work))
+            self._rpc = rpc = RpcService(api, self._environ, self._place, str(self._place.work))
             stack.push_async_callback(rpc.aclose)
             listeners.append(await rpc.open())
             if self._settings.serve.tcp:
@@ -171,7 +171,9 @@ class Daemon:
             if self._settings.http.bind:
                 http = self._settings.http
                 tls = http.tls.files("http.tls")
-                await self._open_http(listening_at(http.bind, "http.bind", tls=tls, has_token=http.token))
+                await self._open_http(
+                    parse_listen_address(http.bind, "http.bind", tls=tls, has_token=http.token)
+                )
             else:
                 await self._open_web_again()
             if self._settings.grpc.bind:
@@ -183,7 +185,7 @@ class Daemon:
             # Last: a client that reaches this socket may assume that everything else is served, too.
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
-            sweeping = asyncio.create_task(sweep(service, self._settings.serve))
+            sweeping = asyncio.create_task(unload_idle_sessions(service, self._settings.serve))
             hearing = asyncio.create_task(self._hear(api))
             await self._until_end()
             sweeping.cancel()
@@ -235,7 +237,7 @@ class Daemon:
 
     async def _open_tcp(self, server: RemoteServer) -> asyncio.Server:
         tls = self._settings.serve.tls.files("serve.tls")
-        host, port = listening_at(self._settings.serve.tcp, "serve.tcp", tls=tls)
+        host, port = parse_listen_address(self._settings.serve.tcp, "serve.tcp", tls=tls)
         try:
             opened = await asyncio.start_server(
                 server.connected(needs_token=True), host, port, backlog=BACKLOG, ssl=_server_tls(tls)
@@ -249,13 +251,13 @@ class Daemon:
         self._listening.append(f"tcp {address[0]}:{address[1]}")
         return opened
 
-    async def _open_http(self, address: tuple[str, int]) -> "HttpSide":
-        from bridle.surfaces.daemon.http_side import HttpSide, operations  # 150 ms, only if used
+    async def _open_http(self, address: tuple[str, int]) -> "HttpService":
+        from bridle.surfaces.daemon.http_service import HttpService, operations  # 150 ms, only if used
 
         assert self._service is not None
         assert self._rpc is not None
         assert self._api is not None
-        side = HttpSide(
+        side = HttpService(
             self._api,
             self._rpc.desk(),
             self._settings.http,
@@ -271,7 +273,7 @@ class Daemon:
             log.warning("HTTP at %s asks for no token: every program on this machine can use it", address[0])
         return side
 
-    async def _open_web(self) -> "HttpSide":
+    async def _open_web(self) -> "HttpService":
         try:
             http = await self._open_http((WEB_HOST, WEB_PORT))
         except ConfigError:  # another program has the port
@@ -284,7 +286,7 @@ class Daemon:
         if not (kept := self._place.kept_web()):
             return
         try:
-            await self._open_http(listening_at(kept, "run/web"))
+            await self._open_http(parse_listen_address(kept, "run/web"))
         except (ConfigError, ValueError) as error:
             log.warning("the page cannot be served as before: %s", error)
             self._place.forget_web()
@@ -295,7 +297,7 @@ class Daemon:
 
     async def _open_grpc(self, service: SessionService, stack: AsyncExitStack) -> None:
         try:
-            from bridle.surfaces.daemon.grpc_side import GrpcSide  # 90 ms, only if used
+            from bridle.surfaces.daemon.grpc_service import GrpcService  # 90 ms, only if used
         except ModuleNotFoundError as error:
             raise ConfigError(
                 f"grpc.bind: the package {error.name} is not installed",
@@ -303,9 +305,9 @@ class Daemon:
             ) from error
         grpc = self._settings.grpc
         tls = grpc.tls.files("grpc.tls")
-        address = listening_at(grpc.bind, "grpc.bind", tls=tls, has_token=grpc.token)
+        address = parse_listen_address(grpc.bind, "grpc.bind", tls=tls, has_token=grpc.token)
         assert self._api is not None
-        side = GrpcSide(
+        side = GrpcService(
             self._settings,
             self._environ,
             service,

@@ -9,21 +9,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import bridle
-from bridle.app import Brought, open_telemetry
+from bridle.app import Extensions, open_telemetry
 from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.sessions.service import SessionService
-from bridle.surfaces.daemon.binding import listening_at
-from bridle.surfaces.daemon.cluster_side import ClusterSide
-from bridle.surfaces.daemon.ending import LOST
+from bridle.surfaces.daemon.cluster_service import ClusterService
+from bridle.surfaces.daemon.daemon_files import DaemonFiles
+from bridle.surfaces.daemon.forced_exit import LOST
+from bridle.surfaces.daemon.idle_sessions import unload_idle_sessions
+from bridle.surfaces.daemon.listen_address import parse_listen_address
 from bridle.surfaces.daemon.memory import resident_bytes
-from bridle.surfaces.daemon.place import Place
-from bridle.surfaces.daemon.sweeping import sweep
 from bridle.surfaces.remote.asks import DaemonStatus, WebAddress
 
 if TYPE_CHECKING:
     from bridle.surfaces.rest.server import HttpServer
-    from bridle.telemetry.opening import Telemetry
+    from bridle.telemetry.exporter import Telemetry
 
 log = logging.getLogger("bridle.daemon")
 
@@ -36,7 +36,7 @@ class Worker:
         self._environ = environ
         self._stop = asyncio.Event()
         self._started_at = time.time_ns() // 1_000_000
-        self._side = ClusterSide(settings, environ, is_worker=True)
+        self._side = ClusterService(settings, environ, is_worker=True)
         self._http: HttpServer | None = None
 
     def status(self) -> DaemonStatus:
@@ -64,7 +64,7 @@ class Worker:
     async def run(self) -> int:
         """Work until told to stop; return the exit status. Raises ConfigError, StoreError."""
         telemetry = open_telemetry(self._settings, self._environ)
-        service = (await self._side.open(None, Brought(telemetry=telemetry))).service
+        service = (await self._side.open(None, Extensions(telemetry=telemetry))).service
         loop = asyncio.get_running_loop()  # an earlier signal ends us at once
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
@@ -74,7 +74,7 @@ class Worker:
             await self._side.start(self)
             await self._open_http(service, telemetry)
             log.info("Bridle %s works, process %d", bridle.__version__, os.getpid())
-            sweeping = asyncio.create_task(sweep(service, self._settings.serve))
+            sweeping = asyncio.create_task(unload_idle_sessions(service, self._settings.serve))
             is_lost = await self._until_end()
             sweeping.cancel()
             self._side.stop_taking(timeout_s)
@@ -93,14 +93,14 @@ class Worker:
         if not http.bind:
             return
         from bridle.surfaces.daemon.worker_http import worker_http
-        from bridle.surfaces.rest.readiness import Checks, store_answers
+        from bridle.surfaces.rest.readiness import Checks, store_check
         from bridle.system.tls import server_context
 
         tls = http.tls.files("http.tls")
-        address = listening_at(http.bind, "http.bind", tls=tls, has_token=http.token)
+        address = parse_listen_address(http.bind, "http.bind", tls=tls, has_token=http.token)
         metrics = telemetry.metrics_text if telemetry is not None and wanted.prometheus else None
-        token = "" if wanted.prometheus_open else Place(self._settings.home).load_token()
-        checks = Checks({"store": store_answers(service)}, is_draining=self._stop.is_set)
+        token = "" if wanted.prometheus_open else DaemonFiles(self._settings.home).load_token()
+        checks = Checks({"store": store_check(service)}, is_draining=self._stop.is_set)
         self._http = worker_http(checks, metrics, token)
         try:
             await self._http.listen(*address, server_context(tls) if tls else None)

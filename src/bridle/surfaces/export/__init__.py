@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from bridle.core.protocol import Record
-from bridle.surfaces.export.document import Document, to_json
-from bridle.surfaces.export.transcript import to_markdown
+from bridle.surfaces.export.json_export import Document, to_json
+from bridle.surfaces.export.markdown_export import to_markdown
 
 __all__ = ["FORMATS", "Document", "Format", "to_html", "to_json", "to_markdown"]
 
@@ -19,7 +19,9 @@ Format = Literal["md", "json", "html"]
 
 def to_html(records: Sequence[Record]) -> str:
     """Return a session as one HTML page, light or dark as the reader's system."""
-    from bridle.surfaces.export.page import page_of  # it loads the Markdown parser, which nothing else needs
+    from bridle.surfaces.export.html_page import (
+        page_of,  # it loads the Markdown parser, which nothing else needs
+    )
 
     return page_of(records)
 

@@ -9,7 +9,7 @@ Importing this package loads grpc, so only servers of it should.
 """
 
 from bridle.surfaces.grpc.daemon import Daemon, DaemonStatus
+from bridle.surfaces.grpc.run_starter import Approvals, RenderSkill
 from bridle.surfaces.grpc.server import GrpcServer, serve_grpc
-from bridle.surfaces.grpc.starts import Approvals, RenderSkill
 
 __all__ = ["Approvals", "Daemon", "DaemonStatus", "GrpcServer", "RenderSkill", "serve_grpc"]

@@ -110,7 +110,7 @@ class _Turn:
         return any(call_id not in self.decided for call_id in self.requested)
 
 
-class Translation:
+class EventTranslator:
     """Translates one run; with `proposes_all`, each of its calls waits for approval."""
 
     def __init__(self, run_id: RunId, *, proposes_all: bool) -> None:

@@ -10,8 +10,8 @@ import grpc
 
 from bridle.core.errors import BridleError, ConfigError
 from bridle.core.tenancy import Principal
-from bridle.scale.gate import NODE, Gate
-from bridle.system.tls import load_pems, server_context, stamp
+from bridle.scale.token_auth import NODE, TokenGate
+from bridle.system.tls import load_pems, server_context, stamp_files
 from bridle.system.tls_files import TlsFiles
 
 UNAUTHENTICATED = "the token is missing or wrong (hint: authorization: Bearer TOKEN)"
@@ -25,7 +25,7 @@ _Metadata: TypeAlias = Any  # pairs of a name and a value, or nothing
 class Callers:
     """Authenticates the token of a call."""
 
-    def __init__(self, token: str, gate: Gate | None) -> None:
+    def __init__(self, token: str, gate: TokenGate | None) -> None:
         """Take the owner's token, and the gate for all other tokens."""
         self._token = token
         self._gate = gate
@@ -80,7 +80,7 @@ class Certificates:
         """Load it; raises ConfigError."""
         server_context(files)  # checks everything that gRPC would only log
         self._files = files
-        self._seen = stamp(files)
+        self._seen = stamp_files(files)
         self._looking = threading.Lock()  # gRPC calls from its own threads
         self._newest = _configuration(files)
 
@@ -95,7 +95,7 @@ class Certificates:
     def _renewed(self) -> grpc.ServerCertificateConfiguration | None:
         """Return a newer certificate; None if there is none."""
         with self._looking:
-            found = stamp(self._files)
+            found = stamp_files(self._files)
             if found == self._seen:
                 return None
             self._seen = found

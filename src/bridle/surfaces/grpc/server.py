@@ -11,7 +11,7 @@ from grpc_reflection.v1alpha import reflection
 from bridle.core.errors import UsageError
 from bridle.core.protocol import MAX_PROMPT_BYTES
 from bridle.core.session_api import SessionApi
-from bridle.scale.gate import Gate
+from bridle.scale.token_auth import TokenGate
 from bridle.surfaces.grpc.daemon import Daemon, DaemonRpc
 from bridle.surfaces.grpc.generated.kontekst_pb2 import DESCRIPTOR
 from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import (
@@ -19,7 +19,7 @@ from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import (
     add_DaemonServiceServicer_to_server,
 )
 from bridle.surfaces.grpc.guard import Callers, Certificates, RequireToken
-from bridle.surfaces.grpc.starts import Approvals, RenderSkill, Starts, StartsOfAll
+from bridle.surfaces.grpc.run_starter import Approvals, RenderSkill, RunStarter, StarterLookup
 from bridle.surfaces.grpc.stream import AgentRpc
 from bridle.system.tls_files import NO_TLS, TlsFiles
 
@@ -66,7 +66,7 @@ async def serve_grpc(
     approvals: Approvals = "each",
     render_skill: RenderSkill | None = None,
     token: str = "",
-    gate: Gate | None = None,
+    gate: TokenGate | None = None,
     tls: TlsFiles = NO_TLS,
 ) -> GrpcServer:
     """Listen at HOST:PORT or unix:PATH and serve both services, reflection and health.
@@ -84,8 +84,8 @@ async def serve_grpc(
         options=OPTIONS,
         maximum_concurrent_rpcs=MAX_CALLS,
     )
-    starts = Starts(api, cwd=cwd, approvals=approvals, render_skill=render_skill)
-    add_AgentServiceServicer_to_server(AgentRpc(StartsOfAll(starts, callers, gate).of), server)
+    starts = RunStarter(api, cwd=cwd, approvals=approvals, render_skill=render_skill)
+    add_AgentServiceServicer_to_server(AgentRpc(StarterLookup(starts, callers, gate).of), server)
     add_DaemonServiceServicer_to_server(DaemonRpc(daemon, callers.principal), server)
     names = [service.full_name for service in DESCRIPTOR.services_by_name.values()]
     healthy = health.aio.HealthServicer()

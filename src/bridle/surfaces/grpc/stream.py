@@ -30,8 +30,8 @@ from bridle.core.protocol import (
     Reply,
     TextDelta,
 )
-from bridle.surfaces.grpc.context import MessageTable
-from bridle.surfaces.grpc.events import Translation, failed
+from bridle.surfaces.grpc.context_snapshot import MessageTable
+from bridle.surfaces.grpc.events import EventTranslator, failed
 from bridle.surfaces.grpc.generated.kontekst_pb2 import (
     ReasoningDeltaEvent,
     RunCommand,
@@ -41,8 +41,8 @@ from bridle.surfaces.grpc.generated.kontekst_pb2 import (
     TokenDeltaEvent,
 )
 from bridle.surfaces.grpc.generated.kontekst_pb2_grpc import AgentServiceServicer
-from bridle.surfaces.grpc.starts import Begun, Starts
-from bridle.surfaces.unsaid import Unsaid
+from bridle.surfaces.grpc.run_starter import RunStarter, StartedRun
+from bridle.surfaces.missed_text import MissedText
 
 ALREADY_STARTED = "run already started"
 CANCELLED = "cancelled by the client"
@@ -54,8 +54,8 @@ Context = grpc.aio.ServicerContext[RunCommand, RunEvent]
 class AgentRpc(AgentServiceServicer):
     """Implements AgentService."""
 
-    def __init__(self, starts_of: Callable[[Any], Awaitable[Starts]]) -> None:
-        """Take a function that returns the `Starts` for call metadata, or raises NotAllowed, StoreError."""
+    def __init__(self, starts_of: Callable[[Any], Awaitable[RunStarter]]) -> None:
+        """Set the function that returns the `RunStarter` of a call, or raises NotAllowed, StoreError."""
         self._starts_of = starts_of
 
     async def Run(  # type: ignore[override]  # noqa: N802  not a generator: two tasks write
@@ -77,7 +77,7 @@ class AgentRpc(AgentServiceServicer):
 class RunStream:
     """The run of one client."""
 
-    def __init__(self, starts: Starts, context: Context) -> None:
+    def __init__(self, starts: RunStarter, context: Context) -> None:
         self._starts = starts
         self._api = starts.api
         self._context = context
@@ -85,8 +85,8 @@ class RunStream:
         self._running: asyncio.Task[None] | None = None
         self._answered = asyncio.Event()
         """Set once the newest start was answered, with `started` or `failed`."""
-        self._begun: Begun | None = None
-        self._told: Translation | None = None
+        self._begun: StartedRun | None = None
+        self._told: EventTranslator | None = None
         self._is_cancelled = False
 
     async def serve(self, commands: AsyncIterator[RunCommand]) -> None:
@@ -135,11 +135,11 @@ class RunStream:
             # Nothing is awaited before the watch begins: no token of a run in this process is missed.
             await self._follow(begun, answered)
 
-    async def _follow(self, begun: Begun, answered: asyncio.Event) -> None:
+    async def _follow(self, begun: StartedRun, answered: asyncio.Event) -> None:
         self._begun = begun
-        told = self._told = Translation(begun.run_id, proposes_all=self._starts.proposes_all)
+        told = self._told = EventTranslator(begun.run_id, proposes_all=self._starts.proposes_all)
         table = MessageTable(self._api, begun.session, begun.run_id)
-        write, unsaid = self._write, Unsaid()
+        write, unsaid = self._write, MissedText()
         async with aclosing(self._api.watch(begun.session, begun.seq - 1)) as items:
             async for item in items:  # the first one is the prompt
                 if not answered.is_set():
@@ -164,14 +164,14 @@ class RunStream:
                 if told.is_over:
                     return
 
-    async def _announce(self, begun: Begun, answered: asyncio.Event) -> None:
+    async def _announce(self, begun: StartedRun, answered: asyncio.Event) -> None:
         event = RunStartedEvent(run_id=begun.run_id, session_id=begun.session, agent_name=begun.agent)
         await self._write(RunEvent(started=event))
         answered.set()
         if self._is_cancelled:  # while it was being started
             await self._submit(Cancel(CANCELLED))
 
-    async def _tell(self, record: Record, told: Translation, table: MessageTable) -> None:
+    async def _tell(self, record: Record, told: EventTranslator, table: MessageTable) -> None:
         table.add(record)
         match record.event:
             case ModelReplied(stop_reason="cancelled"):

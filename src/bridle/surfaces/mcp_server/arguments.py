@@ -12,18 +12,18 @@ from bridle.core.protocol import Answer, RewindScope, RunOptions
 from bridle.core.protocol.commands import MAX_KEY_CHARS
 from bridle.surfaces.export import Format
 from bridle.surfaces.folder_queries import Topic
-from bridle.surfaces.misfit import misfit
+from bridle.surfaces.validation_error import format_validation_error
 
 ArgsT = TypeVar("ArgsT", bound=Struct)
 
 MAX_RULES = 200
 MAX_PAGE = 200
-MOST = 2**53 - 1  # the largest integer that every JSON client can represent
+MAX_SAFE_INT = 2**53 - 1  # the largest integer that every JSON client can represent
 
 Words = Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
 Name = Annotated[str, Meta(max_length=200)]
 Rules = Annotated[list[Annotated[str, Meta(max_length=4096)]], Meta(max_length=MAX_RULES)]
-Count = Annotated[int, Meta(ge=0, le=MOST)]
+Count = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)]
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 SessionName = Annotated[str, Meta(min_length=1, max_length=200, description="The id of a session.")]
 Folder = Annotated[
@@ -208,7 +208,7 @@ def read_arguments(given: dict[str, Any] | None, kind: type[ArgsT]) -> ArgsT:
     try:
         return msgspec.convert(given or {}, kind)
     except msgspec.ValidationError as error:
-        raise UsageError(misfit(error)) from None
+        raise UsageError(format_validation_error(error)) from None
 
 
 def given_fields(args: Struct) -> set[str]:

@@ -15,10 +15,10 @@ from bridle.core.errors import BridleError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.driving import Answer, Asked, answer_of_nobody
-from bridle.surfaces.mcp_server.asking import answer_of, form_of
-from bridle.surfaces.mcp_server.runs import SETTLE_S, HeldRun, Runs
-from bridle.surfaces.wire import Result
+from bridle.surfaces.mcp_server.elicitation import answer_of, form_of
+from bridle.surfaces.mcp_server.runs import SETTLE_S, ClientRun, Runs
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.run_driver import Answer, Asked, make_unattended_answer
 
 ASK_S = 3600.0  # the user may be away for a while
 
@@ -35,19 +35,19 @@ class Ended(Struct, frozen=True):
     result: Result
 
 
-class Waits(Struct, frozen=True):
+class NeedsResults(Struct, frozen=True):
     """The run needs results of client tools."""
 
     calls: tuple[ToolCall, ...]
 
 
-class Asks(Struct, frozen=True):
+class NeedsAnswers(Struct, frozen=True):
     """The run needs answers, which the client sends with its next call."""
 
     questions: dict[CallId, Asked]
 
 
-Stop = Ended | Waits | Asks
+Stop = Ended | NeedsResults | NeedsAnswers
 
 
 class Client:
@@ -83,11 +83,11 @@ class Client:
                     form.message, form.requested_schema, self._context.request_id
                 )
         except (MCPError, ValidationError, TimeoutError):
-            return answer_of_nobody(asked)
+            return make_unattended_answer(asked)
         return answer_of(asked, given)
 
 
-async def follow(runs: Runs, held: HeldRun, client: Client) -> Stop:
+async def follow(runs: Runs, held: ClientRun, client: Client) -> Stop:
     """Follow a run until it ends or needs something of its client.
 
     Cancelled, the run is cancelled too. Raises what the session API raises.
@@ -122,14 +122,14 @@ async def submit_answer(api: SessionApi, session: SessionId, answer: Answer) -> 
 class _Following:
     """One call that follows a run."""
 
-    def __init__(self, runs: Runs, held: HeldRun, client: Client, group: TaskGroup) -> None:
+    def __init__(self, runs: Runs, held: ClientRun, client: Client, group: TaskGroup) -> None:
         self._runs = runs
         self._held = held
         self._client = client
         self._group = group
         self._asking: dict[CallId, anyio.CancelScope] = {}
 
-    async def stop(self) -> Waits | Asks | None:
+    async def stop(self) -> NeedsResults | NeedsAnswers | None:
         """Follow the run until the client is needed; return None if the run ended."""
         held, asks = self._held, self._client.can_be_asked
         while True:
@@ -139,11 +139,11 @@ class _Following:
             if is_over:
                 return None
             if held.asked and asks == "later":
-                return Asks(dict(held.asked))
+                return NeedsAnswers(dict(held.asked))
             self._ask_what_is_new()
             if held.is_at_rest and (held.is_settled or await self._is_quiet()):
                 held.told = tuple(held.waiting)
-                return Waits(tuple(held.waiting.values()))
+                return NeedsResults(tuple(held.waiting.values()))
             await held.changed.wait()
 
     async def _is_quiet(self) -> bool:
@@ -165,5 +165,5 @@ class _Following:
     async def _ask(self, asked: Asked, scope: anyio.CancelScope) -> None:
         with scope:
             is_there = self._client.can_be_asked == "now"
-            answer = await self._client.ask(asked) if is_there else answer_of_nobody(asked)
+            answer = await self._client.ask(asked) if is_there else make_unattended_answer(asked)
             await submit_answer(self._runs.api, self._held.session, answer)

@@ -35,10 +35,10 @@ from bridle.core.protocol import (
     ToolStarted,
 )
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.driving import Answerer, Asked, Drive, nobody, others
-from bridle.surfaces.mcp_server.callbacks import Callbacks
-from bridle.surfaces.mcp_server.news import News
-from bridle.surfaces.wire import Result
+from bridle.surfaces.mcp_server.client_tools import ClientTools
+from bridle.surfaces.mcp_server.progress import ProgressLines
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.run_driver import Answerer, Asked, RunDriver, answer_unattended, leave_to_others
 
 MAX_HELD = 64
 MAX_REST_S = 12 * 3600.0
@@ -48,7 +48,7 @@ CANCEL_S = 10.0
 log = logging.getLogger("bridle.mcp_server")
 
 
-class Open(Struct):
+class TurnState(Struct):
     """The open calls and questions of a run's turn."""
 
     asked: dict[CallId, Asked] = {}
@@ -87,26 +87,26 @@ class Open(Struct):
         return bool(self.calls) and set(self.calls) - self.finished <= waiting
 
 
-class HeldRun:
+class ClientRun:
     """One run on behalf of a client."""
 
-    def __init__(self, session: SessionId, callbacks: Callbacks | None) -> None:
+    def __init__(self, session: SessionId, callbacks: ClientTools | None) -> None:
         self.session = session
         self.token = secrets.token_urlsafe(24)
         """Identifies the run when the client returns with answers; unguessable."""
         self.run_id: RunId | None = None
         """None while the prompt is queued; then `item_id` identifies it."""
         self.item_id: str | None = None
-        self.drive: Drive | None = None
+        self.drive: RunDriver | None = None
         self.begun = asyncio.Event()
-        self.news = News()
+        self.news = ProgressLines()
         self.result: Result | None = None
         self.error: BaseException | None = None
         self.changed = asyncio.Event()
         self.told: tuple[CallId, ...] = ()
         """The calls whose results the client was asked for."""
         self.is_followed = False
-        self._open = Open()
+        self._open = TurnState()
         self._callbacks = callbacks
         if callbacks is not None:
             callbacks.when_called = self.changed.set
@@ -127,7 +127,7 @@ class HeldRun:
         return self._callbacks.waiting if self._callbacks is not None else {}
 
     @property
-    def callbacks(self) -> Callbacks | None:
+    def callbacks(self) -> ClientTools | None:
         """The client tools."""
         return self._callbacks
 
@@ -180,7 +180,7 @@ class Runs:
         self._rest_s = rest_s
         self.is_leaving = False
         """True when the client leaves: runs in a daemon then continue."""
-        self._held: dict[str, HeldRun] = {}
+        self._held: dict[str, ClientRun] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._driving: set[asyncio.Task[None]] = set()
         self._cancelling: set[asyncio.Task[None]] = set()
@@ -201,17 +201,17 @@ class Runs:
 
     # ------------------------------------------------------------------ lookup
 
-    def by_token(self, token: str) -> HeldRun | None:
+    def by_token(self, token: str) -> ClientRun | None:
         """Return the run with this token; None if there is none."""
         return self._held.get(token)
 
-    def resting_in(self, session: SessionId) -> HeldRun | None:
+    def run_with_tools(self, session: SessionId) -> ClientRun | None:
         """Return the active run of a session that has client tools; None if there is none."""
         found = (one for one in self._held.values() if one.session == session and not one.is_over)
         return next((one for one in found if one.callbacks is not None), None)
 
     @property
-    def held(self) -> Sequence[HeldRun]:
+    def held(self) -> Sequence[ClientRun]:
         """The runs that have not ended, and those whose clients do not know their end yet."""
         return tuple(self._held.values())
 
@@ -221,10 +221,10 @@ class Runs:
         self,
         session: SessionId,
         command: Prompt | Resume,
-        callbacks: Callbacks | None = None,
+        callbacks: ClientTools | None = None,
         *,
         is_attended: bool = True,
-    ) -> HeldRun:
+    ) -> ClientRun:
         """Start a run, with tools of its client; raises SessionError, ConfigError, UsageError.
 
         If `is_attended` is False, no call will follow it: its approvals and questions get no answer from a
@@ -235,9 +235,11 @@ class Runs:
                 f"{self._most} runs are active or wait for their clients",
                 hint="give their results, or cancel some",
             )
-        held = HeldRun(session, callbacks)
+        held = ClientRun(session, callbacks)
         self._held[held.token] = held
-        task = asyncio.create_task(self._drive(held, command, others if is_attended else nobody))
+        task = asyncio.create_task(
+            self._drive(held, command, leave_to_others if is_attended else answer_unattended)
+        )
         self._driving.add(task)
         task.add_done_callback(self._driving.discard)
         try:
@@ -249,12 +251,12 @@ class Runs:
             raise held.error
         return held
 
-    async def _drive(self, held: HeldRun, command: Prompt | Resume, answer: Answerer) -> None:
+    async def _drive(self, held: ClientRun, command: Prompt | Resume, answer: Answerer) -> None:
         try:
             async with AsyncExitStack() as stack:
                 if held.callbacks is not None:
                     await stack.enter_async_context(self.api.provide_tools(held.session, held.callbacks))
-                drive = await stack.enter_async_context(Drive(self.api, held.session, answer))
+                drive = await stack.enter_async_context(RunDriver(self.api, held.session, answer))
                 held.drive = drive
                 receipt = await drive.start(command)
                 held.run_id, held.item_id = receipt.run_id, receipt.item_id
@@ -273,26 +275,26 @@ class Runs:
                 self.forget(held)
             held.begun.set()
 
-    def forget(self, held: HeldRun) -> None:
+    def forget(self, held: ClientRun) -> None:
         """Remove a run: its client knows the result, or will not return."""
         self.wake(held)
         self._held.pop(held.token, None)
 
     # ------------------------------------------------------------------ waiting for the client
 
-    def rest(self, held: HeldRun) -> None:
+    def rest(self, held: ClientRun) -> None:
         """Let a run wait for its client's next call, at most `rest_s`."""
         late = f"nobody has answered it for {self._rest_s / 3600:g} hours"
         loop = asyncio.get_running_loop()
         self.wake(held)
         self._timers[held.token] = loop.call_later(self._rest_s, self.abandon, held, late)
 
-    def wake(self, held: HeldRun) -> None:
+    def wake(self, held: ClientRun) -> None:
         """Stop the timer, because the client is back."""
         if (timer := self._timers.pop(held.token, None)) is not None:
             timer.cancel()
 
-    def abandon(self, held: HeldRun, reason: str) -> None:
+    def abandon(self, held: ClientRun, reason: str) -> None:
         """Cancel a run without a client; if the client only disconnected, a run in a daemon continues."""
         self.wake(held)
         if held.is_over:
@@ -304,7 +306,7 @@ class Runs:
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
-    async def _cancel(self, held: HeldRun, reason: str) -> None:
+    async def _cancel(self, held: ClientRun, reason: str) -> None:
         await held.begun.wait()
         if held.is_over:
             return

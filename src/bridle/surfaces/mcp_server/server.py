@@ -22,12 +22,12 @@ from mcp_types import (
 import bridle
 from bridle.core.errors import BridleError
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.mcp_server import prompts, resources
 from bridle.surfaces.mcp_server.client import Client, Context
-from bridle.surfaces.mcp_server.desk import Answered, Call, Desk
-from bridle.surfaces.mcp_server.meerkat import protocol_error
+from bridle.surfaces.mcp_server.meerkat_tools import protocol_error
 from bridle.surfaces.mcp_server.runs import Runs
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext
 from bridle.surfaces.mcp_server.tools import call_tool, input_schema, list_tools
 
 MAX_LISTENERS = 64
@@ -41,7 +41,7 @@ INSTRUCTIONS = (
 class BridleServer:
     """The MCP server, and the runs it follows."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ServerContext) -> None:
         self.runs = desk.runs
         self._desk = desk
         self.server: Server[Any] = Server(
@@ -111,4 +111,4 @@ async def open_server(
     Callers may tighten what the user has set; only those who are trusted may loosen it.
     """
     async with runs or Runs(api) as runs:
-        yield BridleServer(Desk(api, runs, folders, InMemorySubscriptionBus(), trusts_caller))
+        yield BridleServer(ServerContext(api, runs, folders, InMemorySubscriptionBus(), trusts_caller))

@@ -43,15 +43,15 @@ from bridle.core.queries import (
 from bridle.core.revision import FileChange
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.fitting import within
 from bridle.surfaces.mcp_server.arguments import Action, SessionsArgs, given_fields, read_arguments
-from bridle.surfaces.mcp_server.desk import Answered, Call, answered
-from bridle.surfaces.mcp_server.running import find
-from bridle.surfaces.mcp_server.trusting import refuse_unless_trusted
+from bridle.surfaces.mcp_server.caller_trust import require_trust
+from bridle.surfaces.mcp_server.run_tools import find_session
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.session_calls import export_session, fork_session, read_session
 from bridle.surfaces.terminal import one_line
-from bridle.surfaces.usage import Stats, use_of
+from bridle.surfaces.truncation import truncate_to
+from bridle.surfaces.usage import Stats, count_session_usage
 
 PAGE = 50
 MAX_PAGE_BYTES = 1024 * 1024
@@ -130,7 +130,7 @@ async def sessions(call: Call) -> Answered:
     if extra := sorted(given - {*deed.needs, *deed.takes}):
         raise UsageError(f"{args.action}: {extra[0]} has no meaning here")
     done = await deed.work(call, args)
-    return answered(_said(done), done)
+    return tool_result(_said(done), done)
 
 
 # ---------------------------------------------------------------------------- looking
@@ -144,7 +144,7 @@ async def _list(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 async def _read(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     stored = await read_session(call.api, session)
     view = _view(session, stored, is_active=await call.api.ask(IsRunning(session)))
     return SessionsAnswer(action="read", session=view)
@@ -174,7 +174,7 @@ def _view(session_id: SessionId, session: Session, *, is_active: bool) -> Sessio
 
 
 async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     limit = args.limit or PAGE
     found = await call.api.ask(Records(session, args.after, limit + 1))
     page: list[dict[str, Any]] = []
@@ -189,30 +189,32 @@ async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 async def _export(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     text = await export_session(call.api, session, args.format or "md")
     return SessionsAnswer(action=args.action, text=bounded(text))
 
 
 async def _changes(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     diff = await call.api.ask(ShowDiff(session, args.after, args.upto))
     return SessionsAnswer(action="changes", text=bounded(diff.text), changes=diff.changes)
 
 
 async def _context(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     found = await call.api.ask(PreviewContext(session, args.seq))
-    return SessionsAnswer(action="context", context=await asyncio.to_thread(within, found, MAX_TEXT_CHARS))
+    return SessionsAnswer(
+        action="context", context=await asyncio.to_thread(truncate_to, found, MAX_TEXT_CHARS)
+    )
 
 
 async def _usage(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
-    return SessionsAnswer(action="usage", usage=await use_of(call.api, session))
+    session, _ = await find_session(call.api, args.session_id)
+    return SessionsAnswer(action="usage", usage=await count_session_usage(call.api, session))
 
 
 async def _plan_rewind(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     plan = await call.api.ask(PlanRewind(session, args.seq or 0))
     lines = [f"{path}: somebody else has changed it since" for path in plan.conflicts]
     lines += [f"{path}: its earlier content was too large to keep" for path in plan.lost]
@@ -234,7 +236,7 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
     """Hand a command to the session."""
 
     async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
-        session, _ = await find(call.api, args.session_id)
+        session, _ = await find_session(call.api, args.session_id)
         receipt = await call.api.submit(session, make(args))
         await call.desk.bus.publish(ResourceUpdated(uri=session_uri(session)))
         return SessionsAnswer(
@@ -246,7 +248,7 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
 
 async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
     """Let a prompt wait for the end of the active run; whoever asks then finds nobody."""
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     if not await call.api.ask(IsRunning(session)):
         raise SessionNotRunning(f"session {session} is not running", hint="bridle_run begins a run")
     held = await call.desk.runs.begin(session, Prompt(user_message(args.text)), is_attended=False)
@@ -254,19 +256,19 @@ async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     run = (await call.api.ask(Status(session))).run
     if run is None or args.call_id not in [asked.call_id for asked in run.approvals]:
         raise UsageError(f"no approval of the call {args.call_id!r} is open", hint="action read shows them")
     assert args.answer is not None
     if args.answer not in ("deny", "stop"):
-        refuse_unless_trusted(call.desk, "approving a call")
+        require_trust(call.desk, "approving a call")
     receipt = await call.api.submit(session, Decide(CallId(args.call_id), args.answer, args.reason))
     return SessionsAnswer(action="decide", seq=receipt.seq)
 
 
 async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     run = (await call.api.ask(Status(session))).run
     if run is None or args.call_id not in [asked.call_id for asked in run.questions]:
         raise UsageError(f"no question of the call {args.call_id!r} is open", hint="action read shows them")
@@ -275,14 +277,14 @@ async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 async def _fork(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     child = await fork_session(call.api, session, args.seq)
     await _tell_list(call)
     return SessionsAnswer(action="fork", session_id=child)
 
 
 async def _delete(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find(call.api, args.session_id)
+    session, _ = await find_session(call.api, args.session_id)
     await call.api.submit(session, Delete())
     await _tell_list(call)
     return SessionsAnswer(action="delete", session_id=session)

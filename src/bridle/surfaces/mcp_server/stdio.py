@@ -20,8 +20,8 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from bridle.surfaces.mcp_server.pipes import MAX_LINE_BYTES, TOO_LONG, Lines, Writer, standard_streams
 from bridle.surfaces.mcp_server.server import BridleServer
+from bridle.surfaces.mcp_server.stdio_pipes import MAX_LINE_BYTES, TOO_LONG, Lines, Writer, standard_streams
 
 log = logging.getLogger("bridle.mcp_server")
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bridle.core.errors import BridleError
 from bridle.surfaces.folder_queries import FolderView
-from bridle.surfaces.mcp_server import configuring, folder, meerkat, running, sessions
+from bridle.surfaces.mcp_server import config_tools, folder_tool, meerkat_tools, run_tools, sessions
 from bridle.surfaces.mcp_server.arguments import (
     ConfigArgs,
     FolderArgs,
@@ -18,11 +18,11 @@ from bridle.surfaces.mcp_server.arguments import (
     SessionsArgs,
     object_schema,
 )
-from bridle.surfaces.mcp_server.desk import Answered, Call, Handler, failed
-from bridle.surfaces.wire import Result
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, Handler, error_result
+from bridle.surfaces.output_format import Result
 
 
-class Offer(Struct, frozen=True):
+class ToolDefinition(Struct, frozen=True):
     """One tool."""
 
     handler: Handler
@@ -52,9 +52,9 @@ class Offer(Struct, frozen=True):
         )
 
 
-OFFERS: Mapping[str, Offer] = {
-    "bridle_run": Offer(
-        running.run,
+OFFERS: Mapping[str, ToolDefinition] = {
+    "bridle_run": ToolDefinition(
+        run_tools.run,
         RunArgs,
         "Run an agent",
         "Let an agent work on a prompt in a folder, with tools for files, commands and the web, and return "
@@ -62,14 +62,14 @@ OFFERS: Mapping[str, Offer] = {
         "which rules would let it through. The session stays: bridle_resume goes on in it.",
         Result,
     ),
-    "bridle_resume": Offer(
-        running.resume,
+    "bridle_resume": ToolDefinition(
+        run_tools.resume,
         ResumeArgs,
         "Go on in a session",
         "Go on in a session with a further prompt, or without one with a run that was cut off.",
         Result,
     ),
-    "bridle_sessions": Offer(
+    "bridle_sessions": ToolDefinition(
         sessions.sessions,
         SessionsArgs,
         "Sessions",
@@ -81,8 +81,8 @@ OFFERS: Mapping[str, Offer] = {
         "an approval), reply (answer a question), fork, rewind, compact, rename, archive, restore, delete.",
         sessions.SessionsAnswer,
     ),
-    "bridle_folder": Offer(
-        folder.folder,
+    "bridle_folder": ToolDefinition(
+        folder_tool.folder,
         FolderArgs,
         "What is in a folder",
         "Look at what there is in a folder: the agents that bridle_run takes, skills, the models that can be "
@@ -90,40 +90,40 @@ OFFERS: Mapping[str, Offer] = {
         FolderView,
         changes=False,
     ),
-    "bridle_config": Offer(
-        configuring.config,
+    "bridle_config": ToolDefinition(
+        config_tools.config,
         ConfigArgs,
         "Settings",
         "get: what the user's settings file says, or with a key which settings hold in a folder; set: one "
         "setting, or all of them; patch: a JSON merge patch. Secrets are hidden. Only a caller whom the "
         "user trusts may change something.",
-        configuring.ConfigAnswer,
+        config_tools.ConfigAnswer,
     ),
-    "meerkat_run": Offer(
-        meerkat.run,
-        meerkat.MeerkatRunArgs,
+    "meerkat_run": ToolDefinition(
+        meerkat_tools.run,
+        meerkat_tools.MeerkatRunArgs,
         "Run an agent (Meerkat)",
         "Run a new agent with the given prompt. With `tools` the agent may call tools of yours: then the "
         "answer has the status pending_tool_call, and meerkat_resume takes their results.",
         is_ours=False,
     ),
-    "meerkat_resume": Offer(
-        meerkat.resume,
-        meerkat.MeerkatResumeArgs,
+    "meerkat_resume": ToolDefinition(
+        meerkat_tools.resume,
+        meerkat_tools.MeerkatResumeArgs,
         "Go on in a session (Meerkat)",
         "Go on in a session with a prompt, or with the results of tools that it waits for.",
         is_ours=False,
     ),
-    "meerkat_config": Offer(
-        configuring.meerkat_config,
-        configuring.MeerkatConfigArgs,
+    "meerkat_config": ToolDefinition(
+        config_tools.meerkat_config,
+        config_tools.MeerkatConfigArgs,
         "Settings (Meerkat)",
         "Get, set or patch the settings.",
         is_ours=False,
     ),
-    "meerkat_capabilities": Offer(
-        meerkat.list_capabilities,
-        meerkat.NoArgs,
+    "meerkat_capabilities": ToolDefinition(
+        meerkat_tools.list_capabilities,
+        meerkat_tools.NoArgs,
         "Capabilities (Meerkat)",
         "List what is offered here of Meerkat's capabilities.",
         changes=False,
@@ -151,5 +151,5 @@ async def call_tool(call: Call) -> Answered:
         return await offer.handler(call)
     except BridleError as error:
         if offer.is_ours:
-            return failed(error)
-        raise meerkat.protocol_error(error) from error
+            return error_result(error)
+        raise meerkat_tools.protocol_error(error) from error

@@ -41,7 +41,7 @@ UNAVAILABLE = {
 }
 
 
-def capabilities(contract: Contract) -> Capabilities:
+def build_capabilities(contract: Contract) -> Capabilities:
     """List the available and the missing capabilities."""
     offered = [Capability(name, text) for name, text in AVAILABLE.items()]
     missing = [

@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.config.document import parse_toml
 from bridle.config.edit_tree import change_file, merge_patch
+from bridle.config.file_names import CONFIG_FILE
 from bridle.config.hooks import HIDDEN
-from bridle.config.mcp import shown_url
-from bridle.config.places import CONFIG_FILE
+from bridle.config.mcp import redact_url
 from bridle.config.settings import find_home, load_settings
 from bridle.config.textfile import read_text, write_text
+from bridle.config.toml_document import parse_toml
 from bridle.core.errors import ConfigError, UsageError
 
 MAX_DEPTH = 32
@@ -100,7 +100,7 @@ def _shown(value: Any, key: str = "") -> Any:
     if isinstance(value, list):
         return [_shown(item) for item in value]
     if key in ADDRESSES and isinstance(value, str):
-        return shown_url(value)
+        return redact_url(value)
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
@@ -116,7 +116,7 @@ def _revealed(given: Any, known: Any, depth: int = 0) -> Any:
         padded = [*items, *[None] * len(given)]
         return [_revealed(value, old, depth + 1) for value, old in zip(given, padded, strict=False)]
     if isinstance(given, str) and HIDDEN in given:
-        if isinstance(known, str) and given in (HIDDEN, shown_url(known)):
+        if isinstance(known, str) and given in (HIDDEN, redact_url(known)):
             return known
         raise UsageError(f'"{HIDDEN}" stands where nothing is hidden', hint="write the value, or null")
     return given

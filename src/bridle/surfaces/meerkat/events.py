@@ -27,46 +27,46 @@ def token_usage(usage: Usage) -> TokenUsage:
     )
 
 
-class AgentEventKind(Struct, frozen=True, tag=snake):
+class AgentEventBase(Struct, frozen=True, tag=snake):
     """Base of the events of a run."""
 
 
-class RunStarted(AgentEventKind, frozen=True):
+class RunStarted(AgentEventBase, frozen=True):
     session_id: str
     prompt: str
 
 
-class RunCompleted(AgentEventKind, frozen=True):
+class RunCompleted(AgentEventBase, frozen=True):
     session_id: str
     result: str
     usage: TokenUsage
 
 
-class RunFailed(AgentEventKind, frozen=True):
+class RunFailed(AgentEventBase, frozen=True):
     session_id: str
     error: str
     error_class: str = "internal"
     """The class of failure, one of those that clients since 0.6 accept."""
 
 
-class HookStarted(AgentEventKind, frozen=True):
+class HookStarted(AgentEventBase, frozen=True):
     hook_id: str
     point: str
 
 
-class HookCompleted(AgentEventKind, frozen=True):
+class HookCompleted(AgentEventBase, frozen=True):
     hook_id: str
     point: str
     duration_ms: int
 
 
-class HookFailed(AgentEventKind, frozen=True):
+class HookFailed(AgentEventBase, frozen=True):
     hook_id: str
     point: str
     error: str
 
 
-class HookDenied(AgentEventKind, frozen=True):
+class HookDenied(AgentEventBase, frozen=True):
     hook_id: str
     point: str
     reason_code: str
@@ -74,51 +74,51 @@ class HookDenied(AgentEventKind, frozen=True):
     payload: Any = None
 
 
-class HookRewriteApplied(AgentEventKind, frozen=True):
+class HookRewriteApplied(AgentEventBase, frozen=True):
     hook_id: str
     point: str
     patch: Any
 
 
-class HookPatchPublished(AgentEventKind, frozen=True):
+class HookPatchPublished(AgentEventBase, frozen=True):
     hook_id: str
     point: str
     envelope: Any
 
 
-class TurnStarted(AgentEventKind, frozen=True):
+class TurnStarted(AgentEventBase, frozen=True):
     turn_number: int
     """Starts at 0."""
 
 
-class ReasoningDelta(AgentEventKind, frozen=True):
+class ReasoningDelta(AgentEventBase, frozen=True):
     delta: str
 
 
-class ReasoningComplete(AgentEventKind, frozen=True):
+class ReasoningComplete(AgentEventBase, frozen=True):
     content: str
 
 
-class TextDelta(AgentEventKind, frozen=True):
+class TextDelta(AgentEventBase, frozen=True):
     delta: str
 
 
-class TextComplete(AgentEventKind, frozen=True):
+class TextComplete(AgentEventBase, frozen=True):
     content: str
 
 
-class ToolCallRequested(AgentEventKind, frozen=True):
+class ToolCallRequested(AgentEventBase, frozen=True):
     id: str
     name: str
     args: Any
 
 
-class ToolExecutionStarted(AgentEventKind, frozen=True):
+class ToolExecutionStarted(AgentEventBase, frozen=True):
     id: str
     name: str
 
 
-class ToolExecutionCompleted(AgentEventKind, frozen=True):
+class ToolExecutionCompleted(AgentEventBase, frozen=True):
     id: str
     name: str
     result: str
@@ -126,13 +126,13 @@ class ToolExecutionCompleted(AgentEventKind, frozen=True):
     duration_ms: int
 
 
-class ToolExecutionTimedOut(AgentEventKind, frozen=True):
+class ToolExecutionTimedOut(AgentEventBase, frozen=True):
     id: str
     name: str
     timeout_ms: int
 
 
-class ToolResultReceived(AgentEventKind, frozen=True):
+class ToolResultReceived(AgentEventBase, frozen=True):
     """The model has the result; clients since 0.9.5 get its text only here."""
 
     id: str
@@ -141,28 +141,28 @@ class ToolResultReceived(AgentEventKind, frozen=True):
     result: str = ""
 
 
-class TurnCompleted(AgentEventKind, frozen=True):
+class TurnCompleted(AgentEventBase, frozen=True):
     stop_reason: StopReason
     usage: TokenUsage
 
 
-class CompactionStarted(AgentEventKind, frozen=True):
+class CompactionStarted(AgentEventBase, frozen=True):
     input_tokens: int
     estimated_history_tokens: int
     message_count: int
 
 
-class CompactionCompleted(AgentEventKind, frozen=True):
+class CompactionCompleted(AgentEventBase, frozen=True):
     summary_tokens: int
     messages_before: int
     messages_after: int
 
 
-class CompactionFailed(AgentEventKind, frozen=True):
+class CompactionFailed(AgentEventBase, frozen=True):
     error: str
 
 
-class BudgetWarning(AgentEventKind, frozen=True):
+class BudgetWarning(AgentEventBase, frozen=True):
     budget_type: BudgetType
     used: int
     limit: int
@@ -170,24 +170,24 @@ class BudgetWarning(AgentEventKind, frozen=True):
     """A fraction from 0 to 1."""
 
 
-class Retrying(AgentEventKind, frozen=True):
+class Retrying(AgentEventBase, frozen=True):
     attempt: int
     max_attempts: int
     error: str
     delay_ms: int
 
 
-class SkillsResolved(AgentEventKind, frozen=True):
+class SkillsResolved(AgentEventBase, frozen=True):
     skills: tuple[str, ...]
     injection_bytes: int
 
 
-class SkillResolutionFailed(AgentEventKind, frozen=True):
+class SkillResolutionFailed(AgentEventBase, frozen=True):
     reference: str
     error: str
 
 
-class StreamTruncated(AgentEventKind, frozen=True):
+class StreamTruncated(AgentEventBase, frozen=True):
     """Deltas were dropped because the client reads too slowly."""
 
     dropped: int

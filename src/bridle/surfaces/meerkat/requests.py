@@ -19,8 +19,8 @@ from bridle.core.messages import Media, Message, Part, Text
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
 from bridle.core.tool import ToolSpec
-from bridle.surfaces.misfit import misfit
-from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.validation_error import format_validation_error
 
 MAX_BLOCKS = 1_000
 MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path
@@ -212,7 +212,7 @@ class TurnParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     session_id: str
 
 
-class Order(Struct, frozen=True):
+class RunRequest(Struct, frozen=True):
     """A request, converted to Bridle's types."""
 
     message: Message
@@ -225,13 +225,13 @@ class Order(Struct, frozen=True):
     wants_events: bool = True
 
 
-def order_of(params: RunParams) -> Order:
+def to_run_request(params: RunParams) -> RunRequest:
     """Convert a request; raises UsageError, and Refused for what is not offered."""
     _refuse_unoffered(params)
     before = [Text(text) for text in params.additional_instructions or ()]
-    context = [part for content in params.injected_context or () for part in parts_of(content)]
-    return Order(
-        message=Message("user", (*before, *context, *parts_of(params.prompt))),
+    context = [part for content in params.injected_context or () for part in to_parts(content)]
+    return RunRequest(
+        message=Message("user", (*before, *context, *to_parts(params.prompt))),
         options=_options(params),
         skills=_skill_names(params),
         tools=tuple(tool.spec for tool in params.external_tools or ()),
@@ -240,7 +240,7 @@ def order_of(params: RunParams) -> Order:
     )
 
 
-def parts_of(content: Content) -> list[Part]:
+def to_parts(content: Content) -> list[Part]:
     """Convert a prompt to message parts; raises UsageError, and Refused for media that is not inline."""
     if isinstance(content, str):
         return [Text(content)] if content else []
@@ -273,7 +273,7 @@ def _options(params: RunParams) -> RunOptions:
     system = params.system_prompt
     retries = params.structured_output_retries
     return RunOptions(
-        model=model_ref(params.model, params.provider),
+        model=to_model_ref(params.model, params.provider),
         mode=params.mode,
         allow=tuple(params.allow),
         deny=tuple(params.deny),
@@ -284,13 +284,13 @@ def _options(params: RunParams) -> RunOptions:
         system="" if isinstance(system, SystemPromptDisable) else system,
         tools=None if overlay.allowed_tools is None else tuple(overlay.allowed_tools),
         without_tools=(*_left_out(params), *(overlay.blocked_tools or ())),
-        hooks=hook_override(params.hooks_override or {}),
+        hooks=read_hook_override(params.hooks_override or {}),
         output_schema=params.output_schema,
         output_retries=RunOptions().output_retries if retries is None else retries,
     )
 
 
-def model_ref(model: str | None, provider: str | None) -> str | None:
+def to_model_ref(model: str | None, provider: str | None) -> str | None:
     """Return a model as Bridle names it, None if none is given; raises UsageError for a provider alone."""
     vendor = VENDORS.get(provider or "", provider or "")
     if not model:
@@ -331,7 +331,7 @@ def _limits(given: BudgetLimits) -> Limits:
     return Limits(given.max_tokens, duration, given.max_tool_calls, given.max_cost, given.max_turns)
 
 
-def hook_override(given: dict[str, Any]) -> HookOverride:
+def read_hook_override(given: dict[str, Any]) -> HookOverride:
     """Read a run's hooks, also with a runtime written as `{type, config: {…}}`; raises UsageError."""
     entries = given.get("entries")
     if isinstance(entries, list):
@@ -339,7 +339,9 @@ def hook_override(given: dict[str, Any]) -> HookOverride:
     try:
         return msgspec.convert(given, HookOverride)
     except msgspec.ValidationError as error:
-        raise UsageError(misfit(error, "hooks_override"), hint="bridle schema hooks") from None
+        raise UsageError(
+            format_validation_error(error, "hooks_override"), hint="bridle schema hooks"
+        ) from None
 
 
 def _flat_entry(entry: Any) -> Any:

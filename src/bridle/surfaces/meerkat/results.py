@@ -30,9 +30,9 @@ from bridle.core.protocol import (
 )
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
-from bridle.core.transcript import live
+from bridle.core.transcript import drop_rewound
 from bridle.surfaces.meerkat.events import TokenUsage, token_usage
-from bridle.surfaces.wire import DeniedCall, Result
+from bridle.surfaces.output_format import DeniedCall, Result
 from bridle.system.dates import rfc3339
 
 MAX_PAGE = 1_000
@@ -135,20 +135,20 @@ class SessionInfo(Struct, frozen=True, omit_defaults=True):
     agent: str = ""
 
 
-class Counted(Struct, frozen=True):
+class SessionCounts(Struct, frozen=True):
     """Counts in a list entry that the session summary does not have."""
 
     message_count: int
     total_tokens: int
 
 
-def counted(session: Session) -> Counted:
+def count_session(session: Session) -> SessionCounts:
     """Count the messages and tokens of a session."""
     totals = session.known.totals
-    return Counted(totals.messages, totals.usage.context)
+    return SessionCounts(totals.messages, totals.usage.context)
 
 
-def session_row(summary: SessionSummary, counts: Counted, *, is_active: bool) -> SessionRow:
+def session_row(summary: SessionSummary, counts: SessionCounts, *, is_active: bool) -> SessionRow:
     """Return the list entry of a session."""
     return SessionRow(
         session_id=summary.id,
@@ -167,7 +167,7 @@ def session_info(session: Session, usual_model: str, *, is_active: bool) -> Sess
     """Describe a session; `usual_model` is the model for a session that has not used one yet."""
     facts = session.known
     provider, _, model = (facts.model or usual_model).partition("/")
-    counts = counted(session)
+    counts = count_session(session)
     last = final_text([item.message for item in session.messages])
     return SessionInfo(
         session_id=facts.created.session_id,
@@ -229,7 +229,7 @@ class History(Struct, frozen=True):
 
 def history(session_id: str, records: Sequence[Record], offset: int, limit: int | None) -> History:
     """Return a page of the messages, without those that a rewind removed."""
-    messages = list(_messages(live(records).records))
+    messages = list(_messages(drop_rewound(records).records))
     end = offset + min(MAX_PAGE, MAX_PAGE if limit is None else limit)
     page = messages[offset:end]
     return History(session_id, len(messages), offset, end < len(messages), page, limit)

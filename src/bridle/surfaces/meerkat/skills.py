@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from bridle.core.errors import UsageError
 from bridle.core.messages import Message, Part, Text
 from bridle.core.skill import Skill, near_names, render
-from bridle.surfaces.meerkat.dialect import SKILL_SOURCE
-from bridle.surfaces.meerkat.requests import Order, SkillKey
-from bridle.surfaces.problems import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.error_codes import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.meerkat.requests import RunRequest, SkillKey
+from bridle.surfaces.meerkat.wire_format import SKILL_SOURCE
 from bridle.surfaces.skill_prompt import expand
 
 
@@ -53,7 +53,7 @@ def _entry(skill: Skill) -> SkillEntry:
     return SkillEntry(skill.name, key, skill.name, skill.description, skill.level, origin)
 
 
-def with_skills(order: Order, skills: Sequence[Skill], cwd: str) -> Order:
+def add_skills(order: RunRequest, skills: Sequence[Skill], cwd: str) -> RunRequest:
     """Prepend the texts of the named skills to the message, and expand a text that starts with `/name`.
 
     Raises Refused for a skill that does not exist.

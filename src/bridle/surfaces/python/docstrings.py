@@ -16,7 +16,7 @@ _LINE = re.compile(r"-{3,}")
 _NUMPY = re.compile(r"\*{0,2}(?P<name>\w+)\s*(?::.*)?")
 
 
-class Described(Struct, frozen=True):
+class ParsedDocstring(Struct, frozen=True):
     """A parsed docstring."""
 
     text: str
@@ -24,7 +24,7 @@ class Described(Struct, frozen=True):
     arguments: dict[str, str]
 
 
-def describe(docstring: str) -> Described:
+def parse_docstring(docstring: str) -> ParsedDocstring:
     """Parse a docstring; anything that is not a section of a known style is text."""
     text: list[str] = []
     arguments: dict[str, str] = {}
@@ -47,7 +47,7 @@ def describe(docstring: str) -> Described:
         else:
             text.append(lines[number])
             number += 1
-    return Described("\n".join(text).strip(), arguments)
+    return ParsedDocstring("\n".join(text).strip(), arguments)
 
 
 def _end(lines: list[str], first: int, *, is_numpy: bool) -> int:

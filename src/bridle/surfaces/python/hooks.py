@@ -25,7 +25,7 @@ from bridle.core.hook import (
 )
 
 if TYPE_CHECKING:
-    from bridle.hooks.handlers import Handler
+    from bridle.hooks.function_hooks import Handler
 
 HookAnswer = Allow | Deny | Patch | HookResponse | None
 """None means no opinion."""
@@ -96,7 +96,7 @@ def hook(
     return made
 
 
-def opened(hooks: Sequence[Hook]) -> "tuple[tuple[HookEntry, ...], dict[str, Handler]]":
+def convert_hooks(hooks: Sequence[Hook]) -> "tuple[tuple[HookEntry, ...], dict[str, Handler]]":
     """Return what the engine needs: hook entries, and the functions by the names in the entries.
 
     Raises UsageError for anything that is not a hook.

@@ -13,14 +13,14 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Tool
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.python.tools import Lent
+from bridle.surfaces.python.tools import ClientTools
 
 
-class _Loan(Struct, frozen=True):
+class _ClientToolsHandle(Struct, frozen=True):
     """Client tools that a session has for a limited time."""
 
     session: SessionId
-    lent: Lent
+    lent: ClientTools
     stack: AsyncExitStack
     """Closing it removes the tools from the session."""
 
@@ -44,7 +44,7 @@ class Host:
         self._builtins: list[str] | None = None
         self._endings: set[asyncio.Task[None]] = set()
         self._numbers = itertools.count(1)
-        self._loans: dict[int, _Loan] = {}
+        self._loans: dict[int, _ClientToolsHandle] = {}
         self._turns: weakref.WeakValueDictionary[SessionId, asyncio.Lock] = weakref.WeakValueDictionary()
 
     @property
@@ -65,10 +65,10 @@ class Host:
         everywhere = self.tools if self.api.is_remote else ()
         if not tools and not everywhere:
             return 0
-        lent, stack = Lent((*everywhere, *tools), session, cwd), AsyncExitStack()
+        lent, stack = ClientTools((*everywhere, *tools), session, cwd), AsyncExitStack()
         await stack.enter_async_context(self.api.provide_tools(session, lent))
         number = next(self._numbers)
-        self._loans[number] = _Loan(session, lent, stack)
+        self._loans[number] = _ClientToolsHandle(session, lent, stack)
         return number
 
     async def give_back(self, number: int) -> None:
@@ -77,7 +77,7 @@ class Host:
         if loan is not None:
             await loan.stack.aclose()
 
-    def give_back_after(self, borrower: object, number: int) -> "weakref.finalize[Any, Any]":
+    def remove_tools_with(self, borrower: object, number: int) -> "weakref.finalize[Any, Any]":
         """Remove the tools of a handle once `borrower` is garbage-collected."""
         loop = asyncio.get_running_loop()
 
@@ -108,7 +108,7 @@ class Host:
 
     # ------------------------------------------------------------------ closing
 
-    async def see_through(self, work: Coroutine[Any, Any, None]) -> None:
+    async def run_to_end(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` to its end, even if the caller is cancelled once or repeatedly."""
         task = asyncio.create_task(work)
         self._keep(task)

@@ -5,15 +5,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from bridle.config.rules import local_rules
+from bridle.config.rules import resolve_rules
 from bridle.config.settings import find_user_folder
 from bridle.core.budget import Limits
 from bridle.core.codeact import PYTHON
 from bridle.core.errors import UsageError
+from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.permission import Action, Mode, parse_rule
 from bridle.core.protocol import RunOptions
-from bridle.core.servers import LENT_PREFIX
-from bridle.surfaces.python.answering import AnswerCallback, Approve
+from bridle.surfaces.python.callbacks import AnswerCallback, Approve
 
 
 class RunKeywords(TypedDict, total=False):
@@ -94,12 +94,10 @@ def named_tools(given: RunKeywords) -> list[tuple[str, str]]:
     builtins = given.get("builtins", True)
     named = [("builtins", name) for name in (() if isinstance(builtins, bool) else builtins)]
     named += [("without_tools", name) for name in given.get("without_tools", ())]
-    return [
-        (keyword, name) for keyword, name in named if "*" not in name and not name.startswith(LENT_PREFIX)
-    ]
+    return [(keyword, name) for keyword, name in named if "*" not in name and not name.startswith(MCP_PREFIX)]
 
 
-def joined(far: RunKeywords, **near: Unpack[RunKeywords]) -> RunKeywords:
+def merge_options(far: RunKeywords, **near: Unpack[RunKeywords]) -> RunKeywords:
     """Merge the inner options over the outer ones; raises UsageError."""
     check_keywords(near)
     made: dict[str, Any] = {**far, **near}
@@ -121,7 +119,7 @@ def run_options(
 
     def rules(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
         parsed = [parse_rule(action, text) for text in texts]
-        return tuple(map(str, local_rules(parsed, find_user_folder(environ), Path(cwd))))
+        return tuple(map(str, resolve_rules(parsed, find_user_folder(environ), Path(cwd))))
 
     builtins = given.get("builtins", True)
     names = () if isinstance(builtins, bool) else tuple(builtins)

@@ -27,7 +27,7 @@ def media(data: bytes, mime: str, name: str = "") -> Media:
     return Media(mime, base64.b64encode(data).decode(), name)
 
 
-async def message_of(prompt: PromptLike) -> Message:
+async def to_message(prompt: PromptLike) -> Message:
     """Convert a prompt to a message, reading its files; raises UsageError."""
     if isinstance(prompt, Message):
         return prompt

@@ -19,7 +19,7 @@ from bridle.core.errors import BridleError, ProviderErrorKind
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Usage
 from bridle.core.protocol import Outcome
-from bridle.surfaces.wire import DeniedCall, Result
+from bridle.surfaces.output_format import DeniedCall, Result
 
 ValueT = TypeVar("ValueT", covariant=True)
 
@@ -141,7 +141,7 @@ _ERRORS: dict[Outcome, type[RunError]] = {
 }
 
 
-def error_of(result: RunResult[Any]) -> RunError | None:
+def to_error(result: RunResult[Any]) -> RunError | None:
     """Return the error for a result; None for a run that completed."""
     kind = _ERRORS.get(result.outcome)
     return None if kind is None else kind(result)

@@ -40,15 +40,21 @@ from bridle.core.queries import (
 from bridle.core.session import Session as SessionState
 from bridle.core.session_api import Receipt
 from bridle.surfaces.export import FORMATS, Format
-from bridle.surfaces.python.answering import Answering
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.python.callbacks import CallbackResponder
 from bridle.surfaces.python.host import Host
-from bridle.surfaces.python.options import RunKeywords, check_tool_names, joined, named_tools, run_options
-from bridle.surfaces.python.prompts import PromptLike, message_of
+from bridle.surfaces.python.options import (
+    RunKeywords,
+    check_tool_names,
+    merge_options,
+    named_tools,
+    run_options,
+)
+from bridle.surfaces.python.prompts import PromptLike, to_message
 from bridle.surfaces.python.results import RunResult
 from bridle.surfaces.python.stream import RunStream
 from bridle.surfaces.session_calls import fork_session, read_session
-from bridle.surfaces.usage import Stats, use_of
-from bridle.surfaces.wire import Result
+from bridle.surfaces.usage import Stats, count_session_usage
 from bridle.typed import schema_of, value_as
 
 T = TypeVar("T")
@@ -88,7 +94,7 @@ class Session:
         """Open a stored session and give it its tools; raises SessionNotFound, UsageError."""
         session = cls(host, session_id, cwd, tools, options)
         if loan := await host.lend(session_id, cwd, tools):
-            session._loan, session._forgotten = loan, host.give_back_after(session, loan)
+            session._loan, session._forgotten = loan, host.remove_tools_with(session, loan)
         return session
 
     def __repr__(self) -> str:
@@ -185,12 +191,12 @@ class Session:
         **options: Unpack[RunKeywords],
     ) -> RunStream[Any]:
         """Run a prompt as `run` does, and yield everything that happens; see RunStream."""
-        merged = joined(self._options, **options)
+        merged = merge_options(self._options, **options)
         told = self._run_options(merged, output)
 
         async def command() -> Prompt:  # keeps this object, and so its tools, alive until the run ends
             await self._check_tools(merged)
-            return Prompt(await message_of(prompt), told, key=key)
+            return Prompt(await to_message(prompt), told, key=key)
 
         return self._follow(command, merged, output, check=check)
 
@@ -213,7 +219,7 @@ class Session:
         *,
         check: bool,
     ) -> RunStream[Any]:
-        answering = Answering(options.get("approve"), options.get("answer"))
+        answering = CallbackResponder(options.get("approve"), options.get("answer"))
         return RunStream(
             self._host, self.id, command, answering, lambda result: _value(output, result), check=check
         )
@@ -231,7 +237,7 @@ class Session:
 
     async def steer(self, prompt: PromptLike, *, key: str = "") -> Receipt:
         """Add a message to the active run at its next turn; raises SessionNotRunning."""
-        return await self.submit(Steer(await message_of(prompt), key))
+        return await self.submit(Steer(await to_message(prompt), key))
 
     async def queue(self, prompt: PromptLike, *, key: str = "", **options: Unpack[RunKeywords]) -> Receipt:
         """Queue a prompt after those before it, without waiting for it.
@@ -239,12 +245,12 @@ class Session:
         It starts at once if no run is active. Its approvals and questions are answered only by clients that
         follow the session. The session keeps its tools until it is closed.
         """
-        merged = joined(self._options, **options)
+        merged = merge_options(self._options, **options)
         told = self._run_options(merged)
         await self._check_tools(merged)
         if self._forgotten is not None:
             self._forgotten.detach()  # the run may start after this object is garbage-collected
-        return await self.submit(Prompt(await message_of(prompt), told, key=key))
+        return await self.submit(Prompt(await to_message(prompt), told, key=key))
 
     async def cancel(self, reason: str = "") -> None:
         """Cancel the active run; raises SessionNotRunning."""
@@ -275,7 +281,7 @@ class Session:
         named = SessionId(session_id) if session_id is not None else None
         child = await fork_session(self._host.api, self.id, at, session_id=named)
         return await Session.opened(
-            self._host, child, self.cwd, self._tools, joined(self._options, **options)
+            self._host, child, self.cwd, self._tools, merge_options(self._options, **options)
         )
 
     async def spawn(self, *, session_id: str | None = None, **options: Unpack[RunKeywords]) -> "Session":
@@ -346,7 +352,7 @@ class Session:
 
     async def usage(self) -> Stats:
         """Return the usage of the session and its sub-agents."""
-        return await use_of(self._host.api, self.id)
+        return await count_session_usage(self._host.api, self.id)
 
 
 def _value(output: Any, result: Result) -> Any:

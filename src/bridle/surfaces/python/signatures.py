@@ -34,7 +34,7 @@ class Signature(Struct, frozen=True):
         return {name: value for name, value in given.items() if value is not UNSET}
 
 
-def signature_of(function: Callable[..., Any], name: str, described: dict[str, str]) -> Signature:
+def read_signature(function: Callable[..., Any], name: str, described: dict[str, str]) -> Signature:
     """Read a function's signature; raises UsageError for what a schema cannot describe."""
     hints = _hints(function, name)
     fields: list[tuple[str, Any, Any] | tuple[str, Any]] = []

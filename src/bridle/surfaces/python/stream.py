@@ -15,12 +15,12 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Delta, Prompt, Record, Resume
 from bridle.core.session_api import Receipt
-from bridle.surfaces.driving import Drive
-from bridle.surfaces.python.answering import Answering
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.python.callbacks import CallbackResponder
 from bridle.surfaces.python.host import Host
-from bridle.surfaces.python.results import RunResult, error_of
+from bridle.surfaces.python.results import RunResult, to_error
+from bridle.surfaces.run_driver import RunDriver
 from bridle.surfaces.session_calls import wait_for_run
-from bridle.surfaces.wire import Result
 
 ValueT = TypeVar("ValueT")
 
@@ -47,7 +47,7 @@ class RunStream(Generic[ValueT]):
         host: Host,
         session: SessionId,
         command: Callable[[], Coroutine[Any, Any, Prompt | Resume]],
-        answering: Answering,
+        answering: CallbackResponder,
         read: Callable[[Result], ValueT],
         *,
         check: bool,
@@ -58,7 +58,7 @@ class RunStream(Generic[ValueT]):
         self._answering = answering
         self._read = read
         self._check = check
-        self._drive = Drive(host.api, session, answering)
+        self._drive = RunDriver(host.api, session, answering)
         self._turn = host.turn(session)
         self._has_turn = False
         self._starting: asyncio.Task[Receipt] | None = None
@@ -111,7 +111,7 @@ class RunStream(Generic[ValueT]):
             return
         self._is_closed = True
         await self._items.aclose()
-        await self._host.see_through(self._end())
+        await self._host.run_to_end(self._end())
 
     async def _follow(self) -> AsyncGenerator[Record | Delta, None]:
         try:
@@ -124,8 +124,8 @@ class RunStream(Generic[ValueT]):
         finally:
             if not self._is_closed:
                 self._is_closed = True
-                await self._host.see_through(self._end())
-        error = error_of(result) if self._check else None
+                await self._host.run_to_end(self._end())
+        error = to_error(result) if self._check else None
         if error is not None:
             raise error from self._answering.failure
 

@@ -10,10 +10,10 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, ToolCall
 from bridle.core.ports import Tool, ToolContext, ToolDispatcher, ToolOutput
 from bridle.core.tool import Access, AccessClass, ToolSpec
-from bridle.surfaces.python.docstrings import describe
-from bridle.surfaces.python.signatures import signature_of
+from bridle.surfaces.python.docstrings import parse_docstring
+from bridle.surfaces.python.signatures import read_signature
 from bridle.surfaces.python.threads import call
-from bridle.tools.dispatched import NAME, DispatchedTool, dispatched
+from bridle.tools.client_tools import NAME, DispatchedTool, make_client_tools
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,8 +47,8 @@ class FunctionTool(Generic[P, R]):
             )
         self.__name__ = named
         self.__doc__ = function.__doc__
-        said = describe(function.__doc__ or "")
-        self._signature = signature_of(function, named, said.arguments)
+        said = parse_docstring(function.__doc__ or "")
+        self._signature = read_signature(function, named, said.arguments)
         self._access: AccessClass = access
         self._once = once
         self._preview = preview
@@ -79,7 +79,7 @@ class FunctionTool(Generic[P, R]):
         given = self._signature.arguments(args)
         if self._signature.context:
             given[self._signature.context] = context
-        return output_of(self.spec.name, await call(self.function, **given))
+        return to_output(self.spec.name, await call(self.function, **given))
 
 
 @overload
@@ -137,7 +137,7 @@ def tool(
     return made if function is None else made(function)
 
 
-def output_of(name: str, said: Any) -> ToolOutput:
+def to_output(name: str, said: Any) -> ToolOutput:
     """Convert a function's return value to a tool output; raises ToolError for what JSON cannot hold."""
     match said:
         case ToolOutput():
@@ -173,14 +173,14 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"there is a {type(value).__name__} in it")
 
 
-def tools_of(given: Sequence[ToolLike]) -> list[Tool]:
+def to_tools(given: Sequence[ToolLike]) -> list[Tool]:
     """Convert everything that a program may pass as a tool; raises UsageError."""
     made: list[Tool] = []
     if not isinstance(given, Iterable):
         raise UsageError(f"tools are a list, not {given!r}", hint="tools=[…]")
     for one in given:
         if hasattr(one, "dispatch"):
-            made.extend(dispatched(cast("ToolDispatcher", one)))
+            made.extend(make_client_tools(cast("ToolDispatcher", one)))
         elif hasattr(one, "spec"):
             made.append(cast("Tool", one))
         elif callable(one):
@@ -196,7 +196,7 @@ def tools_of(given: Sequence[ToolLike]) -> list[Tool]:
     return made
 
 
-class Lent:
+class ClientTools:
     """The program's tools, as client tools of a session: they cannot ask questions or show progress."""
 
     def __init__(self, tools: Sequence[Tool], session: SessionId, cwd: str) -> None:

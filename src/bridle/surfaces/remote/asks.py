@@ -20,7 +20,7 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from bridle.core.failures import Failure
+from bridle.core.error_codec import ErrorData
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media
 from bridle.core.protocol import AnyCommand
@@ -142,7 +142,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
     id: int
     result: msgspec.Raw = msgspec.Raw()
-    failure: Failure | None = None
+    failure: ErrorData | None = None
     item: msgspec.Raw = msgspec.Raw()
 
 

@@ -99,11 +99,11 @@ class RemoteService:
     @asynccontextmanager
     async def provide_tools(self, session: SessionId, dispatcher: "ToolDispatcher") -> AsyncIterator[None]:
         """Let the runs of a session call tools of ours, as long as the context is open."""
-        from bridle.core.ports import GuardedDispatcher, offers  # which few clients need
+        from bridle.core.ports import GuardedDispatcher, implements  # which few clients need
         from bridle.surfaces.remote.loan import Loan
 
         specs, access = tuple(dispatcher.specs), {}
-        if offers(dispatcher, GuardedDispatcher):
+        if implements(dispatcher, GuardedDispatcher):
             access = {spec.name: dispatcher.access_of(spec.name) for spec in specs}
         number = self._connection.next_number()
         loan = Loan(number, dispatcher, self._finish)

@@ -14,8 +14,8 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from bridle.core.codec import encode
+from bridle.core.error_codec import decode_error
 from bridle.core.errors import BridleError, DaemonGone, StoreCorrupt, UsageError
-from bridle.core.failures import as_error
 from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Ask, Request, Unwatch
 from bridle.surfaces.remote.lines import Lines, LineTooLong
 
@@ -124,7 +124,7 @@ class Connection:
         stream, _ = self._streams.get(answer.id, (None, ""))
         if stream is not None:
             if answer.failure is not None:
-                stream.fail(as_error(answer.failure))
+                stream.fail(decode_error(answer.failure))
             else:
                 stream.take(answer.item)
             return
@@ -132,7 +132,7 @@ class Connection:
         if answered is None or answered.done():
             return
         if answer.failure is not None:
-            answered.set_exception(as_error(answer.failure))
+            answered.set_exception(decode_error(answer.failure))
         else:
             answered.set_result(answer.result)
 

@@ -12,14 +12,14 @@ import msgspec
 from msgspec import Raw
 
 from bridle.core.codec import encode
+from bridle.core.error_codec import ErrorData, encode_error
 from bridle.core.errors import BridleError, NotAllowed, UsageError
-from bridle.core.failures import Failure, as_failure
 from bridle.core.ids import CallId
 from bridle.core.malformed import MALFORMED
 from bridle.core.messages import ToolCall
 from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import Principal
-from bridle.scale.gate import NODE, Gate
+from bridle.scale.token_auth import NODE, TokenGate
 from bridle.surfaces.remote.asks import (
     MAX_LINE_BYTES,
     Answer,
@@ -84,7 +84,7 @@ class RemoteServer:
         token: str = "",
         most: int = MAX_CLIENTS,
         keys: Mapping[str, str] = {},
-        gate: Gate | None = None,
+        gate: TokenGate | None = None,
     ) -> None:
         """Take the sessions; connections that do not come by our own socket must know the token.
 
@@ -208,10 +208,12 @@ class _Connection:
         try:
             request = _requests.decode(line)
         except MALFORMED as error:
-            await self._send(Answer(_id_in(line), failure=Failure("UsageError", f"not understood: {error}")))
+            await self._send(
+                Answer(_id_in(line), failure=ErrorData("UsageError", f"not understood: {error}"))
+            )
             return
         if refusal := self._refusal(request):
-            await self._send(Answer(request.id, failure=as_failure(UsageError(refusal))))
+            await self._send(Answer(request.id, failure=encode_error(UsageError(refusal))))
             return
         if isinstance(request.ask, Watch | WatchAll):
             self._keep(request.id, group.create_task(self._watch(request.id, request.ask)))
@@ -254,9 +256,9 @@ class _Connection:
                 raise UsageError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
             answer = Answer(number, result=Raw(result))
         except BridleError as error:
-            answer = Answer(number, failure=as_failure(error))
+            answer = Answer(number, failure=encode_error(error))
         except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
-            answer = Answer(number, failure=as_failure(error))
+            answer = Answer(number, failure=encode_error(error))
         finally:
             self._asks -= 1
         with suppress(ConnectionError):
@@ -303,7 +305,7 @@ class _Connection:
                 await self._outbox.send(head + encode(item) + b"}\n")
         except BridleError as error:
             with suppress(ConnectionError):
-                await self._send(Answer(number, failure=as_failure(error)))
+                await self._send(Answer(number, failure=encode_error(error)))
         except ConnectionError:
             pass  # the reading side sees it too
 
@@ -322,7 +324,7 @@ class _Connection:
                 await asyncio.Event().wait()  # until the client takes it back, or goes
         except BridleError as error:
             with suppress(ConnectionError):
-                await self._send(Answer(number, failure=as_failure(error)))
+                await self._send(Answer(number, failure=encode_error(error)))
         except ConnectionError:
             pass  # the reading side sees it too
         finally:

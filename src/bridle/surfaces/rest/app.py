@@ -13,14 +13,14 @@ from starlette.routing import BaseRoute, Route
 from bridle.core.codec import encode
 from bridle.core.errors import BridleError
 from bridle.core.session_api import LiveSession, SessionApi
-from bridle.scale.gate import Gate
-from bridle.surfaces.books import Books
-from bridle.surfaces.file_names import FileNames
-from bridle.surfaces.folder import Folders
-from bridle.surfaces.rest.desks import Desks
-from bridle.surfaces.rest.news import NewsFeed
+from bridle.scale.token_auth import TokenGate
+from bridle.surfaces.file_names import FileFinder
+from bridle.surfaces.folder_info import Folders
+from bridle.surfaces.rest.contexts import ServiceContexts
+from bridle.surfaces.rest.event_stream import Streams
+from bridle.surfaces.rest.news_feed import NewsFeed
 from bridle.surfaces.rest.openapi import openapi
-from bridle.surfaces.rest.operation import Desk, Operation
+from bridle.surfaces.rest.operation import Operation, ServiceContext
 from bridle.surfaces.rest.operations import OPERATIONS
 from bridle.surfaces.rest.problem_document import (
     METHOD_NOT_ALLOWED,
@@ -29,9 +29,9 @@ from bridle.surfaces.rest.problem_document import (
     document,
     document_of,
 )
-from bridle.surfaces.rest.readiness import Checks, Readiness, store_answers
-from bridle.surfaces.rest.reading import read
-from bridle.surfaces.rest.stream import Streams
+from bridle.surfaces.rest.readiness import Checks, Readiness, store_check
+from bridle.surfaces.rest.request_parser import parse_request
+from bridle.surfaces.usage_by_hour import UsageHistory
 
 log = logging.getLogger("bridle.rest")
 
@@ -48,7 +48,7 @@ def make_app(
     routes: Sequence[BaseRoute] = (),
     readiness: Readiness | None = None,
     metrics: Callable[[], bytes] | None = None,
-    gate: Gate | None = None,
+    gate: TokenGate | None = None,
 ) -> Starlette:
     """Return the app: every operation of the table, plus `routes` (such as the WebSocket route).
 
@@ -58,19 +58,19 @@ def make_app(
     """
     # The document needs no token: it is built once, so that requests for it cannot overload the server.
     document = cache(lambda: encode(openapi(OPERATIONS)))
-    desk = Desk(
+    desk = ServiceContext(
         api=api,
         folders=folders,
         streams=streams,
         news=news or NewsFeed(api),
-        files=FileNames(),
-        books=Books(api),
+        files=FileFinder(),
+        books=UsageHistory(api),
         live=live,
         document=document,
-        readiness=readiness or Checks({"store": store_answers(api)}),
+        readiness=readiness or Checks({"store": store_check(api)}),
         metrics=metrics,
     )
-    desks = Desks(desk, gate)
+    desks = ServiceContexts(desk, gate)
     table: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         table.setdefault(operation.path, {})[operation.method] = operation
@@ -84,12 +84,12 @@ def make_app(
     return app
 
 
-def _endpoint(methods: dict[str, Operation], desks: Desks) -> Endpoint:
+def _endpoint(methods: dict[str, Operation], desks: ServiceContexts) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         try:
             desk = await desks.of(request.scope.get("principal"), operation.looks_at)
-            return await operation.handler(await read(operation, desk, request))
+            return await operation.handler(await parse_request(operation, desk, request))
         except BridleError as error:
             return ProblemResponse(document_of(error))
         except ClientDisconnect:

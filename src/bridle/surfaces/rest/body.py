@@ -5,7 +5,7 @@ So the app never waits for a slow client, and never starts with half a request.
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bridle.surfaces.problems import Problem
+from bridle.surfaces.error_codes import ErrorKind
 from bridle.surfaces.rest.problem_document import (
     TOO_LARGE,
     TOO_MANY_CONNECTIONS,
@@ -19,7 +19,7 @@ MAX_TOGETHER_BYTES = 8 * MAX_BODY_BYTES  # of all bodies being read
 MEDIA_TYPES = ("application/json", "application/merge-patch+json")  # none that an HTML form can send
 
 
-class WholeBody:
+class BodyReader:
     """Passes the whole body to an app at once, or responds with a problem."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -36,12 +36,12 @@ class WholeBody:
             return
         problem = _foreseen(length, headers.get(b"content-type", b"").decode("latin-1"))
         body = problem or await self._read(receive)
-        if isinstance(body, Problem):
+        if isinstance(body, ErrorKind):
             await ProblemResponse(document(body, hint=HINTS.get(body.code, "")))(scope, receive, send)
         elif body is not None:
             await self._app(scope, _give(body, receive), send)
 
-    async def _read(self, receive: Receive) -> bytes | Problem | None:
+    async def _read(self, receive: Receive) -> bytes | ErrorKind | None:
         """Return the body; None if the client disconnected."""
         body = bytearray()
         try:
@@ -68,7 +68,7 @@ HINTS = {
 }
 
 
-def _foreseen(length: str, media_type: str) -> Problem | None:
+def _foreseen(length: str, media_type: str) -> ErrorKind | None:
     """Return what is wrong with a body according to its headers; None if nothing is."""
     name, _, parameters = media_type.partition(";")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')

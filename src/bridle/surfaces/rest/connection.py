@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
 from bridle.core.codec import encode
-from bridle.surfaces.problems import Problem
+from bridle.surfaces.error_codes import ErrorKind
 from bridle.surfaces.rest.problem_document import (
     BAD_REQUEST,
     HEADERS_TOO_LARGE,
@@ -44,7 +44,7 @@ ADMIT = "admit"
 Part = Literal["head", "body"]
 
 
-class Bounds(Struct, frozen=True):
+class ConnectionLimits(Struct, frozen=True):
     """Time limits of a request, and the maximum number of connections."""
 
     head_s: float = 5.0
@@ -57,7 +57,7 @@ class Bounds(Struct, frozen=True):
     """Connections that presented none; each further one closes the oldest, idle ones first."""
 
 
-class Strangers:
+class UnauthenticatedConnections:
     """The connections that have presented no token yet, oldest first."""
 
     def __init__(self, most: int) -> None:
@@ -84,7 +84,13 @@ class Strangers:
 class Connection(H11Protocol):
     """Speaks HTTP/1.1 with one client, until it switches to a WebSocket."""
 
-    def __init__(self, config: Config, state: ServerState, bounds: Bounds, strangers: Strangers) -> None:
+    def __init__(
+        self,
+        config: Config,
+        state: ServerState,
+        bounds: ConnectionLimits,
+        strangers: UnauthenticatedConnections,
+    ) -> None:
         super().__init__(config, state, app_state={ADMIT: self._admit})
         self._bounds = bounds
         self._strangers = strangers
@@ -185,7 +191,7 @@ class Connection(H11Protocol):
         else:
             self.transport.close()
 
-    def _refuse(self, problem: Problem) -> None:
+    def _refuse(self, problem: ErrorKind) -> None:
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # a response was sent, at least in part
             self.transport.abort()
             return
@@ -206,5 +212,5 @@ class Connection(H11Protocol):
                 timer.cancel()
 
 
-def _refusal(problem: Problem) -> ASGIApp:
+def _refusal(problem: ErrorKind) -> ASGIApp:
     return ProblemResponse(document(problem), {"connection": "close", "retry-after": "1"})

@@ -25,11 +25,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridle.core.api_token import BEGIN
 from bridle.core.errors import BridleError
 from bridle.core.tenancy import Principal
-from bridle.core.token_text import BEGIN
 from bridle.surfaces.rest.authority import authority_of, host_name, origin_of, with_port
-from bridle.surfaces.rest.body import WholeBody
+from bridle.surfaces.rest.body import BodyReader
 from bridle.surfaces.rest.connection import ADMIT
 from bridle.surfaces.rest.problem_document import (
     HOST_REFUSED,
@@ -70,7 +70,7 @@ PREFLIGHT = {
 }
 
 
-class Attempts:
+class WrongTokenCounter:
     """Counts wrong tokens."""
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -136,14 +136,14 @@ class Guard:
         `headers` are the app's additional headers that pages may send and read; `page` is Bridle's own page;
         `open_paths` need no token; `principals` resolves tokens other than the owner's.
         """
-        self._app = WholeBody(app)
+        self._app = BodyReader(app)
         self._token = token.encode()
         self._hosts = LOCAL_HOSTS | {host_name(host) for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
         self._page = page
         self._open_paths = OPEN_PATHS | frozenset(open_paths)
         self._principals = principals
-        self._attempts = Attempts(now)
+        self._attempts = WrongTokenCounter(now)
         allowed = ", ".join([PREFLIGHT["access-control-allow-headers"], *headers])
         self._preflight = {**PREFLIGHT, "access-control-allow-headers": allowed}
         self._exposed = ", ".join([EXPOSED, *headers]).encode()

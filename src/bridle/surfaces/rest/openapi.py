@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 import bridle
-from bridle.surfaces.problems import INTERNAL_ERROR, INVALID_PARAMS, SESSION_NOT_FOUND, Problem
+from bridle.surfaces.error_codes import INTERNAL_ERROR, INVALID_PARAMS, SESSION_NOT_FOUND, ErrorKind
 from bridle.surfaces.rest.operation import Operation
 from bridle.surfaces.rest.problem_document import (
     HEADERS_TOO_LARGE,
@@ -167,7 +167,7 @@ def _event_schema(kinds: Sequence[Any], schemas: _Schemas) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": ["event", "data"]}
 
 
-def _problems(operation: Operation) -> list[Problem]:
+def _problems(operation: Operation) -> list[ErrorKind]:
     found = [*EVERYWHERE, *operation.problems]
     if operation.body is not None:
         found += WITH_BODY

@@ -13,14 +13,14 @@ from starlette.responses import Response
 
 from bridle.core.ids import SessionId
 from bridle.core.session_api import LiveSession, SessionApi
-from bridle.surfaces.books import Books
-from bridle.surfaces.file_names import FileNames
-from bridle.surfaces.folder import Folders
+from bridle.surfaces.error_codes import ErrorKind
+from bridle.surfaces.file_names import FileFinder
+from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.folder_queries import FolderQueries
-from bridle.surfaces.problems import Problem
-from bridle.surfaces.rest.news import NewsFeed
+from bridle.surfaces.rest.event_stream import Streams
+from bridle.surfaces.rest.news_feed import NewsFeed
 from bridle.surfaces.rest.readiness import Readiness
-from bridle.surfaces.rest.stream import Streams
+from bridle.surfaces.usage_by_hour import UsageHistory
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -29,15 +29,15 @@ QueryT = TypeVar("QueryT")
 HeadersT = TypeVar("HeadersT")
 
 
-class Desk(Struct, frozen=True):
+class ServiceContext(Struct, frozen=True):
     """What the operations work with: the session API, streams, folders and more."""
 
     api: SessionApi
     folders: Folders
     streams: Streams
     news: NewsFeed
-    files: FileNames
-    books: Books
+    files: FileFinder
+    books: UsageHistory
     live: Callable[[], Sequence[LiveSession]]
     document: Callable[[], bytes]
     """Returns the OpenAPI document; the first call takes a while."""
@@ -55,10 +55,10 @@ class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
     """The query or headers of an operation that has none."""
 
 
-class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
+class ValidRequest(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
     """A validated request."""
 
-    desk: Desk
+    desk: ServiceContext
     request: Request
     body: BodyT
     query: QueryT
@@ -75,7 +75,7 @@ class Ask(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
         return SessionId(self.request.path_params["id"])
 
 
-Handler = Callable[[Ask[Any, Any, Any]], Awaitable[Response]]
+Handler = Callable[[ValidRequest[Any, Any, Any]], Awaitable[Response]]
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     query: type[Struct] = Nothing
     headers: type[Struct] = Nothing
     """In kebab case; headers not listed here are ignored."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ErrorKind, ...] = ()
     """Possible problems, besides those of every operation."""
     also: dict[int, Any] = {}
     """The types of other successful responses, by status."""
@@ -113,6 +113,6 @@ class Operation(Struct, frozen=True, kw_only=True):
         return self.path if self.method == "GET" or self.only_looks else ""
 
 
-def answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a value as a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, media_type="application/json")

@@ -17,26 +17,26 @@ from starlette.responses import Response
 
 from bridle.core.codec import encode
 from bridle.core.errors import BridleError
-from bridle.surfaces.problems import INTERNAL_ERROR, Problem, problem_of
+from bridle.surfaces.error_codes import INTERNAL_ERROR, ErrorKind, classify_error
 
 MEDIA_TYPE = "application/problem+json"
 UNSAID = "an error inside Bridle; its log says more"
 MAX_DETAIL_CHARS = 4_000
 
-BAD_REQUEST = Problem("BAD_REQUEST", -32600, 400, "This is no request")
-UNAUTHORIZED = Problem("UNAUTHORIZED", -32600, 401, "The token is missing or wrong")
-ORIGIN_REFUSED = Problem("ORIGIN_REFUSED", -32600, 403, "Pages of this origin may not use it")
-NOT_FOUND = Problem("NOT_FOUND", -32601, 404, "There is nothing here")
-METHOD_NOT_ALLOWED = Problem("METHOD_NOT_ALLOWED", -32601, 405, "This cannot be done here")
-REQUEST_TIMEOUT = Problem("REQUEST_TIMEOUT", -32600, 408, "The request took too long to come")
-TOO_LARGE = Problem("TOO_LARGE", -32600, 413, "The request is too large")
-UNSUPPORTED_MEDIA_TYPE = Problem("UNSUPPORTED_MEDIA_TYPE", -32600, 415, "The body is of the wrong type")
-HOST_REFUSED = Problem("HOST_REFUSED", -32600, 421, "It is not known by this name")
-TOO_MANY_ATTEMPTS = Problem("TOO_MANY_ATTEMPTS", -32600, 429, "Too many wrong tokens")
-HEADERS_TOO_LARGE = Problem("HEADERS_TOO_LARGE", -32600, 431, "The head of the request is too large")
-TOO_MANY_CONNECTIONS = Problem("TOO_MANY_CONNECTIONS", -32603, 503, "Too much is asked for at once")
-NOT_READY = Problem("NOT_READY", -32603, 503, "Requests cannot be taken now")
-STOPPING = Problem("STOPPING", -32603, 503, "The server ends")
+BAD_REQUEST = ErrorKind("BAD_REQUEST", -32600, 400, "This is no request")
+UNAUTHORIZED = ErrorKind("UNAUTHORIZED", -32600, 401, "The token is missing or wrong")
+ORIGIN_REFUSED = ErrorKind("ORIGIN_REFUSED", -32600, 403, "Pages of this origin may not use it")
+NOT_FOUND = ErrorKind("NOT_FOUND", -32601, 404, "There is nothing here")
+METHOD_NOT_ALLOWED = ErrorKind("METHOD_NOT_ALLOWED", -32601, 405, "This cannot be done here")
+REQUEST_TIMEOUT = ErrorKind("REQUEST_TIMEOUT", -32600, 408, "The request took too long to come")
+TOO_LARGE = ErrorKind("TOO_LARGE", -32600, 413, "The request is too large")
+UNSUPPORTED_MEDIA_TYPE = ErrorKind("UNSUPPORTED_MEDIA_TYPE", -32600, 415, "The body is of the wrong type")
+HOST_REFUSED = ErrorKind("HOST_REFUSED", -32600, 421, "It is not known by this name")
+TOO_MANY_ATTEMPTS = ErrorKind("TOO_MANY_ATTEMPTS", -32600, 429, "Too many wrong tokens")
+HEADERS_TOO_LARGE = ErrorKind("HEADERS_TOO_LARGE", -32600, 431, "The head of the request is too large")
+TOO_MANY_CONNECTIONS = ErrorKind("TOO_MANY_CONNECTIONS", -32603, 503, "Too much is asked for at once")
+NOT_READY = ErrorKind("NOT_READY", -32603, 503, "Requests cannot be taken now")
+STOPPING = ErrorKind("STOPPING", -32603, 503, "The server ends")
 
 
 class ProblemDocument(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -64,7 +64,7 @@ class ProblemDocument(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The outcome of the run that the request was about."""
 
 
-def document(problem: Problem, detail: str = "", *, hint: str = "", **about: str) -> ProblemDocument:
+def document(problem: ErrorKind, detail: str = "", *, hint: str = "", **about: str) -> ProblemDocument:
     """Create a document; `about` sets instance, session_id, run_id and outcome."""
     detail = detail[:MAX_DETAIL_CHARS] or problem.title
     return ProblemDocument(
@@ -82,7 +82,7 @@ def document(problem: Problem, detail: str = "", *, hint: str = "", **about: str
 def document_of(error: BaseException, **about: str) -> ProblemDocument:
     """Describe an error; one that is not a BridleError may contain anything, so it is not quoted."""
     if isinstance(error, BridleError):
-        return document(problem_of(error), error.message, hint=error.hint, **about)
+        return document(classify_error(error), error.message, hint=error.hint, **about)
     return document(INTERNAL_ERROR, UNSAID, **about)
 
 

@@ -66,7 +66,7 @@ class Checks:
         return True
 
 
-def store_answers(api: SessionApi) -> Check:
+def store_check(api: SessionApi) -> Check:
     """Return a check that asks the store for a session that does not exist."""
 
     async def check() -> None:

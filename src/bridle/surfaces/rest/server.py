@@ -18,9 +18,9 @@ from bridle.surfaces.rest.connection import (
     KEEP_ALIVE_S,
     MAX_HEAD_BYTES,
     MAX_LINE_BYTES,
-    Bounds,
     Connection,
-    Strangers,
+    ConnectionLimits,
+    UnauthenticatedConnections,
 )
 from bridle.surfaces.rest.problem_document import STOPPING, ProblemResponse, document, document_of
 
@@ -36,14 +36,14 @@ log = logging.getLogger("bridle.rest")
 class HttpServer:
     """An HTTP server."""
 
-    def __init__(self, app: ASGIApp, bounds: Bounds | None = None) -> None:
+    def __init__(self, app: ASGIApp, bounds: ConnectionLimits | None = None) -> None:
         self.host = ""
         self.port = 0
         """The actual port, also if 0 was requested."""
         self._app = app
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or ConnectionLimits()
         self._state = ServerState()
-        self._strangers = Strangers(self._bounds.strangers)
+        self._strangers = UnauthenticatedConnections(self._bounds.strangers)
         self._is_closing = False
         self._listener: asyncio.Server | None = None
 
@@ -139,7 +139,7 @@ class HttpServer:
 
 @asynccontextmanager
 async def serve_http(
-    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, bounds: Bounds | None = None
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, bounds: ConnectionLimits | None = None
 ) -> AsyncIterator[HttpServer]:
     """Serve an app at a local address while the context is open; raises OSError."""
     server = HttpServer(app, bounds)

@@ -10,8 +10,8 @@ A connection only needs a line source and a line sink: stdin and stdout, a socke
 """
 
 from bridle.surfaces.rpc.connection import Connection
-from bridle.surfaces.rpc.desk import Desk
-from bridle.surfaces.rpc.listening import Listener
+from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.socket_server import SocketServer
 from bridle.surfaces.rpc.stdio import serve_stdio
 
-__all__ = ["Connection", "Desk", "Listener", "serve_stdio"]
+__all__ = ["Connection", "ServerContext", "SocketServer", "serve_stdio"]

@@ -18,15 +18,12 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import BridleError, UsageError
-from bridle.surfaces.fitting import shortened
+from bridle.surfaces.error_codes import INTERNAL_ERROR as INTERNAL
+from bridle.surfaces.error_codes import REQUEST_CANCELLED, Refused
 from bridle.surfaces.meerkat.requests import CreateParams, TurnParams
 from bridle.surfaces.meerkat.results import run_result
-from bridle.surfaces.misfit import misfit
-from bridle.surfaces.problems import INTERNAL_ERROR as INTERNAL
-from bridle.surfaces.problems import REQUEST_CANCELLED, Refused
 from bridle.surfaces.rpc import methods as ask
 from bridle.surfaces.rpc import queries
-from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.lines import LineSink, LineSource, TooLong
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import (
@@ -35,20 +32,23 @@ from bridle.surfaces.rpc.protocol import (
     MAX_LINE_BYTES,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
-    Failure,
-    Fault,
+    ErrorResponse,
     Id,
+    InvalidLine,
     Notification,
     Reply,
     Request,
+    error_response,
     failure_line,
-    failure_of,
     parse_line,
     result_line,
 )
 from bridle.surfaces.rpc.runs import RunFailed, Runs
+from bridle.surfaces.rpc.server_context import ServerContext
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.truncation import encode_truncated
+from bridle.surfaces.validation_error import format_validation_error
 
 MAX_RUNS = 64  # of one client, at once
 MAX_QUICK = 64  # other requests at once
@@ -76,7 +76,9 @@ class Connection:
     first.
     """
 
-    def __init__(self, desk: Desk, source: LineSource, sink: LineSink, *, answers_all: bool = False) -> None:
+    def __init__(
+        self, desk: ServerContext, source: LineSource, sink: LineSink, *, answers_all: bool = False
+    ) -> None:
         self._desk = desk = copy(desk)
         self._source = source
         self._answers_all = answers_all
@@ -183,7 +185,7 @@ class Connection:
     async def _read(self) -> None:
         while (line := await self._source.next()) is not None:
             if isinstance(line, TooLong):
-                fault = Fault(PARSE_ERROR, f"Parse error: a line is longer than {MAX_LINE_BYTES} bytes")
+                fault = InvalidLine(PARSE_ERROR, f"Parse error: a line is longer than {MAX_LINE_BYTES} bytes")
                 await self._refuse(fault)
                 continue
             match parse_line(line):
@@ -191,20 +193,22 @@ class Connection:
                     await self._take(request)
                 case Reply() as reply:
                     self._tools.finish(reply)
-                case Fault() as fault:
+                case InvalidLine() as fault:
                     await self._refuse(fault)
                 case Notification():
                     pass
         while self._answers_all and self._active:
             await asyncio.wait(self._active.values())
 
-    async def _refuse(self, fault: Fault) -> None:
-        await self._outbox.reply(failure_line(fault.id, Failure(fault.code, fault.message)))
+    async def _refuse(self, fault: InvalidLine) -> None:
+        await self._outbox.reply(failure_line(fault.id, ErrorResponse(fault.code, fault.message)))
 
     async def _take(self, request: Request) -> None:
         if request.id in self._active:
             # With the id itself, the client would take this for the answer to the first request.
-            await self._refuse(Fault(INVALID_REQUEST, f"Invalid request: the id {request.id!r} is in use"))
+            await self._refuse(
+                InvalidLine(INVALID_REQUEST, f"Invalid request: the id {request.id!r} is in use")
+            )
             return
         is_run = request.method in RUN_METHODS
         try:
@@ -212,10 +216,12 @@ class Connection:
                 self._check_room()
             work = self._work(request)
         except BridleError as error:
-            await self._outbox.reply(self._fitted_failure(request.id, failure_of(error)))
+            await self._outbox.reply(self._fitted_failure(request.id, error_response(error)))
             return
         if work is None:
-            await self._refuse(Fault(METHOD_NOT_FOUND, f"Method not found: {request.method}", request.id))
+            await self._refuse(
+                InvalidLine(METHOD_NOT_FOUND, f"Method not found: {request.method}", request.id)
+            )
             return
         if is_run:
             task = asyncio.create_task(self._answer(request, work, self._outbox.tell), name="run")
@@ -264,7 +270,7 @@ class Connection:
         try:
             line = self._fitted(request.id, await work())
         except RunFailed as failed:
-            failure = failure_of(failed)
+            failure = error_response(failed)
             data = {**failure.data, "result": msgspec.to_builtins(run_result(failed.result))}
             line = self._fitted_failure(request.id, msgspec.structs.replace(failure, data=data))
         except ConnectionError:
@@ -273,10 +279,10 @@ class Connection:
             if not self._is_leaving:
                 raise
             line = self._fitted_failure(
-                request.id, failure_of(Refused(REQUEST_CANCELLED, LEFT, hint=LEFT_HINT))
+                request.id, error_response(Refused(REQUEST_CANCELLED, LEFT, hint=LEFT_HINT))
             )
         except Exception as error:  # the outermost frame: every error becomes an answer
-            failure = failure_of(error)
+            failure = error_response(error)
             if not isinstance(error, BridleError):
                 log.error("%s failed: %s", request.method, type(error).__name__, exc_info=error)
             line = self._fitted_failure(request.id, failure)
@@ -290,17 +296,17 @@ class Connection:
         line = result_line(id_, result)
         if len(line) <= most_bytes:
             return line
-        cut = shortened(result, lambda value: result_line(id_, value), most_bytes)
-        too_long = Failure(INTERNAL_ERROR, f"the answer is longer than {most_bytes} bytes")
+        cut = encode_truncated(result, lambda value: result_line(id_, value), most_bytes)
+        too_long = ErrorResponse(INTERNAL_ERROR, f"the answer is longer than {most_bytes} bytes")
         return failure_line(id_, too_long) if cut is None else cut
 
-    def _fitted_failure(self, id_: Id, failure: Failure) -> bytes:
+    def _fitted_failure(self, id_: Id, failure: ErrorResponse) -> bytes:
         most_bytes = self._desk.contract.max_line_bytes
         line = failure_line(id_, failure)
         if len(line) <= most_bytes:
             return line
-        short = Failure(failure.code, failure.message[:1_000])
-        return shortened(failure, lambda value: failure_line(id_, value), most_bytes) or failure_line(
+        short = ErrorResponse(failure.code, failure.message[:1_000])
+        return encode_truncated(failure, lambda value: failure_line(id_, value), most_bytes) or failure_line(
             id_, short
         )
 
@@ -310,7 +316,7 @@ def _params(request: Request, kind: Any) -> Any:
     try:
         return msgspec.json.decode(request.params, type=kind)
     except msgspec.ValidationError as error:
-        raise UsageError(misfit(error, "Invalid params")) from None
+        raise UsageError(format_validation_error(error, "Invalid params")) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"Invalid params: {error}") from None
     except RecursionError:

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Protocol
 
-from bridle.system.lines import Lines
+from bridle.system.line_buffer import LineBuffer
 
 READ_BYTES = 64 * 1024
 
@@ -34,7 +34,7 @@ class StreamLines:
 
     def __init__(self, reader: asyncio.StreamReader, most_bytes: int) -> None:
         self._reader = reader
-        self._lines = Lines(most_bytes)
+        self._lines = LineBuffer(most_bytes)
         self._whole: deque[bytes | TooLong] = deque()
         self._has_ended = False
 

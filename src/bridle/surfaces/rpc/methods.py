@@ -14,30 +14,30 @@ from bridle.core.protocol import Archive, Command, Prompt, Resume, Steer
 from bridle.core.queries import IsRunning, ListSessions, Records
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.driving import take_up
-from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
+from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.meerkat.capabilities import Capabilities, build_capabilities
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.meerkat.requests import CallbackTool
 from bridle.surfaces.meerkat.results import (
-    Counted,
     History,
+    SessionCounts,
     SessionInfo,
     SessionList,
     SessionRow,
-    counted,
+    count_session,
     history,
     session_info,
     session_row,
 )
 from bridle.surfaces.meerkat.skills import SkillList, skill_list
-from bridle.surfaces.misfit import misfit
-from bridle.surfaces.problems import CAPABILITY_UNAVAILABLE, Refused
-from bridle.surfaces.rpc.desk import Desk
-from bridle.surfaces.rpc.runs import Runs, known_id
+from bridle.surfaces.rpc.runs import Runs, parse_session_id
+from bridle.surfaces.rpc.server_context import ServerContext
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.run_driver import resume_if_interrupted
 from bridle.surfaces.session_calls import fork_session, read_session
+from bridle.surfaces.validation_error import format_validation_error
 
 MAX_ROWS = 1_000
 MAX_RECORDS = 1_000
@@ -139,13 +139,13 @@ class Initialized(Struct, frozen=True):
 class Methods:
     """The methods of one client, except those that start runs."""
 
-    def __init__(self, desk: Desk, runs: Runs, streams: Streams, tools: ClientTools) -> None:
+    def __init__(self, desk: ServerContext, runs: Runs, streams: Streams, tools: ClientTools) -> None:
         self._desk = desk
         self._api: SessionApi = desk.api
         self._runs = runs
         self._streams = streams
         self._tools = tools
-        self._counted: dict[tuple[SessionId, int], Counted] = {}
+        self._counted: dict[tuple[SessionId, int], SessionCounts] = {}
 
     # ------------------------------------------------------------------ server
 
@@ -159,7 +159,7 @@ class Methods:
 
     async def capabilities(self, _: Params) -> Capabilities:
         """List the server's capabilities."""
-        return capabilities(self._desk.contract)
+        return build_capabilities(self._desk.contract)
 
     async def list_skills(self, params: FolderParams) -> SkillList:
         """List the skills of a folder."""
@@ -190,13 +190,13 @@ class Methods:
             if key not in self._counted:
                 if len(self._counted) >= MAX_COUNTED:
                     self._counted.clear()
-                self._counted[key] = counted(await read_session(self._api, summary.id))
+                self._counted[key] = count_session(await read_session(self._api, summary.id))
             is_active = summary.unfinished and await self._api.ask(IsRunning(summary.id))
         return session_row(summary, self._counted[key], is_active=is_active)
 
     async def read_session(self, params: SessionParams) -> SessionInfo:
         """Describe a session, whether it is running or not."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         read = await read_session(self._api, session)
         is_active = read.run is not None and await self._api.ask(IsRunning(session))
         usual = read.known.model or (await asyncio.to_thread(self._desk.folders.settings)).model
@@ -204,7 +204,7 @@ class Methods:
 
     async def read_history(self, params: HistoryParams) -> History:
         """Return a page of messages, as many as fit on one line."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         records = await self._api.ask(Records(session))
         page = await asyncio.to_thread(history, session, records, params.offset, params.limit)
         kept = self._fitting([encode(message) for message in page.messages])
@@ -214,14 +214,14 @@ class Methods:
 
     async def archive(self, params: SessionParams) -> dict[str, bool]:
         """Archive a session."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         await self._api.submit(session, Archive())
-        await self._tools.take_back(session)
+        await self._tools.withdraw_from(session)
         return {"archived": True}
 
     async def interrupt(self, params: SessionParams) -> dict[str, bool]:
         """Cancel the active run of a session, if there is one."""
-        await self._runs.interrupt(known_id(params.session_id))
+        await self._runs.interrupt(parse_session_id(params.session_id))
         return {"interrupted": True}
 
     # ------------------------------------------------------------------ settings
@@ -246,7 +246,7 @@ class Methods:
         return self._config_answer(await asyncio.to_thread(self._config().patch, patch, expected))
 
     def _config(self) -> UserConfig:
-        return UserConfig(*self._desk.folders.owners())
+        return UserConfig(*self._desk.folders.get_user_settings())
 
     def _config_answer(self, answer: ConfigEnvelope) -> Any:
         return answer if self._desk.contract.since(0, 4) else answer.config
@@ -255,7 +255,7 @@ class Methods:
 
     async def open_stream(self, params: SessionParams) -> dict[str, Any]:
         """Stream a session's new events."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         return {
             "stream_id": await self._streams.open_events(session),
             "session_id": session,
@@ -264,7 +264,7 @@ class Methods:
 
     async def watch(self, params: WatchParams) -> dict[str, Any]:
         """Stream a session's records and deltas."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         return {
             "stream_id": await self._streams.open_records(session, params.after),
             "session_id": session,
@@ -279,20 +279,20 @@ class Methods:
 
     async def command(self, params: CommandParams) -> Receipt:
         """Submit any command to a session."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         if isinstance(params.command, Prompt | Resume | Steer):
-            await self._tools.lend_to(session)
+            await self._tools.offer_to(session)
         receipt = await self._api.submit(session, params.command)
-        await take_up(self._api, session, receipt)
+        await resume_if_interrupted(self._api, session, receipt)
         return receipt
 
     async def fork(self, params: ForkParams) -> dict[str, str]:
         """Fork a session."""
-        return {"session_id": await fork_session(self._api, known_id(params.session_id), params.at)}
+        return {"session_id": await fork_session(self._api, parse_session_id(params.session_id), params.at)}
 
     async def records(self, params: RecordsParams) -> dict[str, Any]:
         """Return stored records, as many as fit on one line."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         records = await self._api.ask(Records(session, params.after, params.limit + 1))
         page = records[: params.limit]
         kept = self._fitting([encode(record) for record in page])
@@ -317,4 +317,4 @@ def _wrapped(params: dict[str, Any], name: str) -> ConfigParams | None:
     try:
         return msgspec.convert(params, ConfigParams)
     except msgspec.ValidationError as error:
-        raise UsageError(misfit(error)) from None
+        raise UsageError(format_validation_error(error)) from None

@@ -40,7 +40,7 @@ class Outbox:
         """Send a line after all events before it; raises ConnectionError if the client is gone."""
         await self._put(self._events, MAX_EVENTS, line)
 
-    async def tell_all(self, lines: Iterable[bytes]) -> None:
+    async def send_events(self, lines: Iterable[bytes]) -> None:
         """Send lines in order, without waiting while there is room; raises ConnectionError."""
         for line in lines:
             if len(self._events) < MAX_EVENTS and not self._is_closed:

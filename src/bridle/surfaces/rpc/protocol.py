@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.problems import problem_of
+from bridle.surfaces.error_codes import classify_error
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -43,7 +43,7 @@ class Reply(Struct, frozen=True):
     """Why there is no result."""
 
 
-class Fault(Struct, frozen=True):
+class InvalidLine(Struct, frozen=True):
     """What is wrong with a line."""
 
     code: int
@@ -52,7 +52,7 @@ class Fault(Struct, frozen=True):
     """The id of the request, if it could be read."""
 
 
-Incoming = Request | Notification | Reply | Fault
+Incoming = Request | Notification | Reply | InvalidLine
 
 
 class _Line(Struct, frozen=True):
@@ -77,31 +77,31 @@ def parse_line(line: bytes) -> Incoming:
     except msgspec.ValidationError:
         is_list = line.lstrip()[:1] == b"["
         why = "batches are not taken, send one request on each line" if is_list else "not a JSON object"
-        return Fault(PARSE_ERROR, f"Parse error: {why}")
+        return InvalidLine(PARSE_ERROR, f"Parse error: {why}")
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return Fault(PARSE_ERROR, f"Parse error: {error}")
+        return InvalidLine(PARSE_ERROR, f"Parse error: {error}")
     except RecursionError:
-        return Fault(PARSE_ERROR, "Parse error: nested too deeply")
+        return InvalidLine(PARSE_ERROR, "Parse error: nested too deeply")
     return _checked(read)
 
 
 def _checked(read: _Line) -> Incoming:
     id_ = read.id if _is_id(read.id) else None
     if not isinstance(read.jsonrpc, str):
-        return Fault(INVALID_REQUEST, 'Invalid request: "jsonrpc" is missing', id_)
+        return InvalidLine(INVALID_REQUEST, 'Invalid request: "jsonrpc" is missing', id_)
     if read.id is not UNSET and id_ is None:
-        return Fault(INVALID_REQUEST, "Invalid request: the id is no whole number and no short text")
+        return InvalidLine(INVALID_REQUEST, "Invalid request: the id is no whole number and no short text")
     if read.method is UNSET and id_ is not None and (read.result is not UNSET or read.error is not UNSET):
         return _reply(read, id_)
     if not isinstance(read.method, str) or len(read.method) > MAX_METHOD_CHARS:
-        return Fault(INVALID_REQUEST, "Invalid request: there is no method", id_)
+        return InvalidLine(INVALID_REQUEST, "Invalid request: there is no method", id_)
     if id_ is None:
         return Notification(read.method)
     params = bytes(read.params)
     if params == b"null":
         return Request(id_, read.method, Raw(b"{}"))
     if params[:1] != b"{":
-        return Fault(INVALID_REQUEST, "Invalid request: the params are no object", id_)
+        return InvalidLine(INVALID_REQUEST, "Invalid request: the params are no object", id_)
     return Request(id_, read.method, read.params)
 
 
@@ -121,7 +121,7 @@ def _reply(read: _Line, id_: Id) -> Reply:
 # ---------------------------------------------------------------------------- output
 
 
-class Failure(Struct, frozen=True, omit_defaults=True):
+class ErrorResponse(Struct, frozen=True, omit_defaults=True):
     """Why a request failed."""
 
     code: int
@@ -129,13 +129,13 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     data: dict[str, Any] = {}
 
 
-def failure_of(error: BaseException) -> Failure:
+def error_response(error: BaseException) -> ErrorResponse:
     """Convert an error to the contract's numbers; the details of unexpected errors are not sent."""
-    problem = problem_of(error)
+    problem = classify_error(error)
     if not isinstance(error, BridleError):
-        return Failure(problem.rpc, problem.title, {"name": problem.code})
+        return ErrorResponse(problem.rpc, problem.title, {"name": problem.code})
     hint = {"hint": error.hint} if error.hint else {}
-    return Failure(problem.rpc, error.message, {"name": problem.code, **hint})
+    return ErrorResponse(problem.rpc, error.message, {"name": problem.code, **hint})
 
 
 def result_line(id_: Id, result: Any) -> bytes:
@@ -143,7 +143,7 @@ def result_line(id_: Id, result: Any) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (_encoder.encode(id_), _encoder.encode(result))
 
 
-def failure_line(id_: Id | None, failure: Failure) -> bytes:
+def failure_line(id_: Id | None, failure: ErrorResponse) -> bytes:
     """Encode the error of a request."""
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_encoder.encode(id_), _encoder.encode(failure))
 

@@ -7,14 +7,14 @@ from msgspec import Struct, defstruct
 
 from bridle.core.protocol import Delete
 from bridle.surfaces.export import Format
-from bridle.surfaces.folder import RuleList
+from bridle.surfaces.folder_info import RuleList
 from bridle.surfaces.folder_queries import FolderQueries
-from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.methods import FolderParams, Offset, Params, SessionParams
-from bridle.surfaces.rpc.runs import known_id
+from bridle.surfaces.rpc.runs import parse_session_id
+from bridle.surfaces.rpc.server_context import ServerContext
 from bridle.surfaces.session_calls import export_session
 from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.usage import AllStats, Stats, use_of
+from bridle.surfaces.usage import AllStats, Stats, count_session_usage
 
 
 class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
@@ -24,7 +24,7 @@ class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 class QueryMethods:
     """What a client can ask; the answers are those of REST."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ServerContext) -> None:
         self._desk = desk
         self._api = desk.api
         self._folders = FolderQueries(desk.api, desk.folders)
@@ -37,21 +37,21 @@ class QueryMethods:
 
     def _ask(self, row: SessionQuery) -> Callable[[Any], Awaitable[Any]]:
         async def ask(params: Any) -> Any:
-            return await self._api.ask(row.query(known_id(params.session_id), params))
+            return await self._api.ask(row.query(parse_session_id(params.session_id), params))
 
         return ask
 
     async def export(self, params: ExportParams) -> dict[str, str]:
         """Return a session as a document."""
-        return {"text": await export_session(self._api, known_id(params.session_id), params.format)}
+        return {"text": await export_session(self._api, parse_session_id(params.session_id), params.format)}
 
     async def usage(self, params: SessionParams) -> Stats:
         """Return what a session and its sub-agents have used."""
-        return await use_of(self._api, known_id(params.session_id))
+        return await count_session_usage(self._api, parse_session_id(params.session_id))
 
     async def delete(self, params: SessionParams) -> dict[str, bool]:
         """Remove a session for good; raises SessionBusy while it runs."""
-        await self._api.submit(known_id(params.session_id), Delete())
+        await self._api.submit(parse_session_id(params.session_id), Delete())
         return {"deleted": True}
 
     # ------------------------------------------------------------------ a folder, and all sessions

@@ -28,20 +28,20 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Records
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.driving import Asked, Drive, nobody, others, rules_needed
-from bridle.surfaces.fitting import shortened
-from bridle.surfaces.keyed import open_session
+from bridle.surfaces.error_codes import SKILL_NOT_FOUND, ErrorKind, Refused, classify_result
 from bridle.surfaces.meerkat.events import SkillResolutionFailed
-from bridle.surfaces.meerkat.requests import CreateParams, Order, TurnParams, order_of
+from bridle.surfaces.meerkat.requests import CreateParams, RunRequest, TurnParams, to_run_request
 from bridle.surfaces.meerkat.results import run_result
-from bridle.surfaces.meerkat.skills import with_skills
-from bridle.surfaces.problems import SKILL_NOT_FOUND, Problem, Refused, problem_of_result
-from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.meerkat.skills import add_skills
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.rpc.line_encoder import EventLines
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import notification_line
-from bridle.surfaces.rpc.telling import EventLines
+from bridle.surfaces.rpc.server_context import ServerContext
 from bridle.surfaces.rpc.tools import ClientTools
-from bridle.surfaces.wire import Result
+from bridle.surfaces.run_driver import Asked, RunDriver, answer_unattended, leave_to_others, rules_needed
+from bridle.surfaces.session_keys import open_session
+from bridle.surfaces.truncation import encode_truncated
 
 MAX_DEFERRED = 1_000
 BEGIN_S = 30.0
@@ -54,14 +54,14 @@ STANDING = ("system", "params", "without_tools", "hooks")
 class RunFailed(Refused):
     """A run ended without a result."""
 
-    def __init__(self, problem: Problem, result: Result) -> None:
+    def __init__(self, problem: ErrorKind, result: Result) -> None:
         rules = rules_needed(result)
         hint = f"to let it through, allow {', '.join(rules)}" if rules else ""
         super().__init__(problem, result.reason or problem.title, hint=hint)
         self.result = result
 
 
-class Created(Struct, frozen=True):
+class DeferredSession(Struct, frozen=True):
     """A session without its first run."""
 
     session_id: str
@@ -78,14 +78,14 @@ class _Turn:
 class Runs:
     """Starts, follows and interrupts the runs of one client."""
 
-    def __init__(self, desk: Desk, outbox: Outbox, tools: ClientTools) -> None:
+    def __init__(self, desk: ServerContext, outbox: Outbox, tools: ClientTools) -> None:
         self.has_approvals = False
         """True if the client answers approvals and questions."""
         self._desk = desk
         self._api: SessionApi = desk.api
         self._outbox = outbox
         self._tools = tools
-        self._deferred: dict[SessionId, Order] = {}
+        self._deferred: dict[SessionId, RunRequest] = {}
         self._turns: dict[SessionId, list[_Turn]] = {}
 
     # ------------------------------------------------------------------ requests
@@ -93,7 +93,7 @@ class Runs:
     async def create(self, params: CreateParams) -> Any:
         """Create a session, and start its first run unless that is deferred."""
         cwd = await asyncio.to_thread(self._desk.folders.path, params.cwd)
-        order = await self._with_skills(order_of(params), cwd)
+        order = await self._with_skills(to_run_request(params), cwd)
         session, is_new = await open_session(
             self._api, cwd=cwd, agent=params.agent, title=params.title, key=order.key
         )
@@ -101,7 +101,7 @@ class Runs:
             if len(self._deferred) >= MAX_DEFERRED:
                 del self._deferred[next(iter(self._deferred))]
             self._deferred[session] = order
-            return Created(session)
+            return DeferredSession(session)
         turn = self._expect(session)
         try:
             return await self._run(session, order, turn)
@@ -114,15 +114,15 @@ class Runs:
 
     def expect_turn(self, params: TurnParams) -> _Turn:
         """Register a run before any further request is read; raises UsageError."""
-        return self._expect(known_id(params.session_id))
+        return self._expect(parse_session_id(params.session_id))
 
     async def start(self, params: TurnParams, turn: _Turn) -> Any:
         """Start another run of a session and follow it to its end."""
-        session = known_id(params.session_id)
+        session = parse_session_id(params.session_id)
         try:
             first, cwd = await self._standing(session)
             try:
-                order = await self._with_skills(order_of(params), cwd)
+                order = await self._with_skills(to_run_request(params), cwd)
             except Refused as refusal:
                 await self._tell_skill(session, params, refusal)
                 raise
@@ -165,24 +165,26 @@ class Runs:
         if left:
             self._turns[session] = left
 
-    async def _run(self, session: SessionId, order: Order, turn: _Turn) -> Any:
+    async def _run(self, session: SessionId, order: RunRequest, turn: _Turn) -> Any:
         """Follow a run to its end; raises _NotTaken if it does not start, RunFailed if it fails."""
         lines = EventLines(self._desk, session)
-        async with Drive(self._api, session, others if self.has_approvals else nobody) as drive:
+        async with RunDriver(
+            self._api, session, leave_to_others if self.has_approvals else answer_unattended
+        ) as drive:
             try:
-                await self._tools.lend_to(session, order.tools, self._turns)
+                await self._tools.offer_to(session, order.tools, self._turns)
                 await drive.start(Prompt(order.message, order.options, "reject", order.key))
             except BridleError as error:
                 raise _NotTaken(error) from None
             turn.begun.set()
             async for item in drive.items():
                 if order.wants_events:
-                    await self._outbox.tell_all(lines.of(item))
+                    await self._outbox.send_events(lines.of(item))
                 if self.has_approvals:
                     await self._ask_client(session, item)
             result = drive.result
         assert result is not None
-        problem = problem_of_result(result)
+        problem = classify_result(result)
         if problem is not None:
             raise RunFailed(problem, result)
         return run_result(result)
@@ -205,7 +207,7 @@ class Runs:
         most_bytes = self._desk.contract.max_line_bytes
         line = write(asked)
         if len(line) > most_bytes:
-            line = shortened(asked, write, most_bytes) or write({"call_id": asked.call_id})
+            line = encode_truncated(asked, write, most_bytes) or write({"call_id": asked.call_id})
         await self._outbox.tell(line)
 
     # ------------------------------------------------------------------ defaults of a request
@@ -221,13 +223,13 @@ class Runs:
             return RunOptions(), cwd
         return RunOptions(**{name: getattr(first.options, name) for name in STANDING}), cwd
 
-    async def _with_skills(self, order: Order, cwd: str) -> Order:
+    async def _with_skills(self, order: RunRequest, cwd: str) -> RunRequest:
         text = order.message.text
         if not order.skills and "/" not in text[:1]:
             return order
 
-        def resolved() -> Order:
-            return with_skills(order, skills_in(self._desk.folders.settings(cwd)), cwd)
+        def resolved() -> RunRequest:
+            return add_skills(order, skills_in(self._desk.folders.settings(cwd)), cwd)
 
         return await asyncio.to_thread(resolved)
 
@@ -235,7 +237,7 @@ class Runs:
         if refusal.problem is not SKILL_NOT_FOUND or not params.session_events:
             return
         lines = EventLines(self._desk, session)
-        await self._outbox.tell_all(lines.say(SkillResolutionFailed(refusal.message, refusal.message)))
+        await self._outbox.send_events(lines.say(SkillResolutionFailed(refusal.message, refusal.message)))
 
 
 class _NotTaken(Exception):
@@ -246,7 +248,7 @@ class _NotTaken(Exception):
         self.error = error
 
 
-def known_id(text: str) -> SessionId:
+def parse_session_id(text: str) -> SessionId:
     """Return a valid session id, whether it exists or not; raises UsageError if it is invalid."""
     if not is_session_id(text):
         raise UsageError(f"Invalid session_id: {text[:80]!r}")
@@ -264,9 +266,9 @@ def _over(options: RunOptions, first: RunOptions) -> RunOptions:
     return replace(options, **filled)
 
 
-def _joined(first: Order, order: Order) -> Order:
+def _joined(first: RunRequest, order: RunRequest) -> RunRequest:
     """Combine a deferred order with the first turn."""
-    return Order(
+    return RunRequest(
         message=Message("user", (*first.message.parts, *order.message.parts)),
         options=_over(order.options, first.options),
         tools=(*first.tools, *order.tools),

@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bridle.surfaces.rpc.connection import Connection
-from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.lines import LineSink, StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
+from bridle.surfaces.rpc.server_context import ServerContext
 
 BUFFER_BYTES = 64 * 1024
 
 
-async def serve_stdio(desk: Desk) -> None:
+async def serve_stdio(desk: ServerContext) -> None:
     """Serve the parent process until it closes stdin or a signal arrives.
 
     If stdin is a file, its end does not mean that the client is gone: all its requests are answered.

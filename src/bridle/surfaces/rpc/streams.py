@@ -7,10 +7,10 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.queries import Records
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.rpc.line_encoder import EventLines, RecordLines
 from bridle.surfaces.rpc.outbox import Outbox
-from bridle.surfaces.rpc.protocol import failure_of, notification_line
-from bridle.surfaces.rpc.telling import EventLines, RecordLines
+from bridle.surfaces.rpc.protocol import error_response, notification_line
+from bridle.surfaces.rpc.server_context import ServerContext
 
 MAX_STREAMS = 64
 
@@ -18,7 +18,7 @@ MAX_STREAMS = 64
 class Streams:
     """The open streams of one client."""
 
-    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+    def __init__(self, desk: ServerContext, outbox: Outbox) -> None:
         self._desk = desk
         self._api: SessionApi = desk.api
         self._outbox = outbox
@@ -80,7 +80,7 @@ class Streams:
                     await self._api.ask(Records(session, limit=1))
                 is_open.set_result(None)
                 async for item in items:
-                    await self._outbox.tell_all(lines.of(item))
+                    await self._outbox.send_events(lines.of(item))
         except (BridleError, ConnectionError) as error:
             if not is_open.done():
                 is_open.set_exception(error)
@@ -90,6 +90,6 @@ class Streams:
     async def _tell_end(self, stream: str, session: SessionId, error: BridleError | ConnectionError) -> None:
         if isinstance(error, ConnectionError):
             return  # the client is gone
-        outcome = {"type": "failed", "error": failure_of(error).message}
+        outcome = {"type": "failed", "error": error_response(error).message}
         params = {"stream_id": stream, "session_id": session, "outcome": outcome}
         await self._outbox.tell(notification_line("session/stream_end", params))

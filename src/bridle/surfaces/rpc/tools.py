@@ -21,11 +21,11 @@ from bridle.core.messages import Media, Text, ToolCall
 from bridle.core.ports import ToolOutput
 from bridle.core.session_api import SessionApi
 from bridle.core.tool import ToolSpec
-from bridle.surfaces.meerkat.requests import Content, parts_of
-from bridle.surfaces.rpc.desk import Desk
+from bridle.surfaces.meerkat.requests import Content, to_parts
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import Id, Reply, request_line
-from bridle.tools.dispatched import check_specs
+from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.tools.client_tools import check_specs
 
 MAX_TOOLS = 128
 MAX_LOANS = 256  # more than the runs of a client
@@ -43,7 +43,7 @@ class _Outcome(Struct, frozen=True):
 class ClientTools:
     """The tools of one client, and its unanswered calls."""
 
-    def __init__(self, desk: Desk, outbox: Outbox) -> None:
+    def __init__(self, desk: ServerContext, outbox: Outbox) -> None:
         self._desk = desk
         self._api: SessionApi = desk.api
         self._outbox = outbox
@@ -66,7 +66,7 @@ class ClientTools:
         self._specs = known
         return len(specs)
 
-    async def lend_to(
+    async def offer_to(
         self, session: SessionId, extra: Sequence[ToolSpec] = (), busy: Collection[SessionId] = ()
     ) -> None:
         """Offer the tools to the next runs of a session, and `extra` from now on; raises BridleError.
@@ -89,7 +89,7 @@ class ClientTools:
             await context.__aenter__()
             self._loans[session] = _Loan(context, wanted, others)
 
-    async def take_back(self, session: SessionId) -> None:
+    async def withdraw_from(self, session: SessionId) -> None:
         """Remove the tools from a session."""
         async with self._lending:
             if session in self._loans:
@@ -164,7 +164,7 @@ def _output(reply: Reply) -> ToolOutput:
         return ToolOutput(reply.error, is_error=True)
     try:
         outcome = msgspec.convert(_as_text(reply.result), _Outcome)
-        parts = parts_of(outcome.content)
+        parts = to_parts(outcome.content)
     except (msgspec.ValidationError, BridleError) as error:
         return ToolOutput(f"the client's answer makes no sense: {error}", is_error=True)
     text = "\n".join(part.text for part in parts if isinstance(part, Text))

@@ -10,17 +10,17 @@ from bridle.core.errors import BridleError
 from bridle.core.tenancy import Principal
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rpc.connection import Connection
-from bridle.surfaces.rpc.desk import Desk
 from bridle.surfaces.rpc.lines import TooLong
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
+from bridle.surfaces.rpc.server_context import ServerContext
 
 POLICY = 1008
 
-DeskFor = Callable[[Principal], Awaitable[Desk]]
+DeskFor = Callable[[Principal], Awaitable[ServerContext]]
 """Returns the desk of a principal; raises NotAllowed, StoreError."""
 
 
-def rpc_route(desk: Desk, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
+def rpc_route(desk: ServerContext, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
     """Return the route that serves a client; the guard around it controls access."""
 
     async def rpc_socket(websocket: WebSocket) -> None:

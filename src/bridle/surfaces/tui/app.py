@@ -26,31 +26,31 @@ from bridle.core.errors import BridleError, SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Resume
 from bridle.core.session_api import LiveSession
-from bridle.surfaces.board.values import BoardView, Flash, Patch
-from bridle.surfaces.render import short_id
 from bridle.surfaces.terminal import one_line, visible
-from bridle.surfaces.tui.completing import Completer
+from bridle.surfaces.text_format import short_id
+from bridle.surfaces.tui.completion import Completer
 from bridle.surfaces.tui.editor import PromptEditor
-from bridle.surfaces.tui.front import Front, Place, Usual, draft_key
-from bridle.surfaces.tui.keeping import History, load_drafts, save_drafts
+from bridle.surfaces.tui.external_editor import edit_text, quit_on_signal
 from bridle.surfaces.tui.keys import bindings, keymap
-from bridle.surfaces.tui.lines import Situation
-from bridle.surfaces.tui.link import Link, LinkState
 from bridle.surfaces.tui.main_screen import MainScreen
-from bridle.surfaces.tui.notifying import SAVE_TITLE, SEVERITIES, notice, window_title
-from bridle.surfaces.tui.outside import leave_when_told, write_elsewhere
+from bridle.surfaces.tui.notifications import SAVE_TITLE, SEVERITIES, notification_sequence, window_title
+from bridle.surfaces.tui.open_sessions import FolderDefaults, OpenSessions, PromptTarget, draft_key
 from bridle.surfaces.tui.panel_host import AppPanelHost
-from bridle.surfaces.tui.panels.commands import COMMANDS, run_command, system_commands
-from bridle.surfaces.tui.panels.telling import tell, telling
-from bridle.surfaces.tui.sending import Letter, joined, new_letter, send
-from bridle.surfaces.tui.starting import Begin, Left, Opening
+from bridle.surfaces.tui.panels.notifications import notify, report_errors
+from bridle.surfaces.tui.panels.palette_commands import COMMANDS, run_command, system_commands
+from bridle.surfaces.tui.prompt_history import History, load_drafts, save_drafts
+from bridle.surfaces.tui.prompt_sender import OutgoingPrompt, create_outgoing_prompt, join_texts, send
+from bridle.surfaces.tui.session_link import LinkState, SessionLink
+from bridle.surfaces.tui.startup import ExitState, Opening, StartOptions
+from bridle.surfaces.tui.status_lines import LinkStatus
 from bridle.surfaces.tui.theme import THEMES
+from bridle.surfaces.view_model.view_types import BoardView, Flash, Patch
 
 AGAIN_S = 2.0
 """How soon a key must be pressed again to confirm the first press."""
 
 
-class BridleApp(App[Left], inherit_bindings=False):
+class BridleApp(App[ExitState], inherit_bindings=False):
     """The Textual app: shows sessions and sends them prompts and commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("app") if one.priority]
@@ -61,23 +61,27 @@ class BridleApp(App[Left], inherit_bindings=False):
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     """
 
-    def __init__(self, settings: Settings, environ: dict[str, str], begin: Begin, open_api: Opening) -> None:
+    def __init__(
+        self, settings: Settings, environ: dict[str, str], begin: StartOptions, open_api: Opening
+    ) -> None:
         """Raise ConfigError if the key settings are invalid."""
         super().__init__()
         self.settings = settings
         self.environ = environ
         self._drafts = load_drafts(settings.home)
-        self.front = Front(begin.cwd, self._drafts)
-        self.front.usual = Usual(settings.agent, settings.model, settings.rules.mode)
+        self.front = OpenSessions(begin.cwd, self._drafts)
+        self.front.usual = FolderDefaults(settings.agent, settings.model, settings.rules.mode)
         self.front.show(begin.session)
         self.live: dict[SessionId, LiveSession] = {}
-        self.link = Link(lambda: open_api(lambda words: self.notify(visible(words), markup=False)), self)
+        self.link = SessionLink(
+            lambda: open_api(lambda words: self.notify(visible(words), markup=False)), self
+        )
         commands = {name: command.help for name, command in COMMANDS.items()}
         self.editor = PromptEditor(
             Completer(environ, commands, lambda: self.link.api),
             History(settings.home, begin.cwd),
             settings.tui.keys,
-            joined([self.front.drafts.pop(self.front.draft_key, ""), begin.typed]),
+            join_texts([self.front.drafts.pop(self.front.draft_key, ""), begin.typed]),
         )
         self.editor.cwd = begin.cwd
         self.host = AppPanelHost(self, self)
@@ -85,8 +89,8 @@ class BridleApp(App[Left], inherit_bindings=False):
         self._linked: Worker[None] | None = None
         self._why = ""
         self._pressed: dict[str, float] = {}
-        self._unsent: Letter | None = None
-        self._flying: list[Letter] = []
+        self._unsent: OutgoingPrompt | None = None
+        self._flying: list[OutgoingPrompt] = []
         self.set_keymap(keymap(settings.tui.keys))
         for theme in THEMES.values():
             self.register_theme(theme)
@@ -102,7 +106,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         self.use_command_palette = True
         self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.refresh, layout=True))
         self._write(SAVE_TITLE)
-        leave_when_told(lambda: self._leave("y"))
+        quit_on_signal(lambda: self._leave("y"))
         self._name_window()
         self.link.look_at(self.front.session)
         self._linked = self._connect()
@@ -153,7 +157,7 @@ class BridleApp(App[Left], inherit_bindings=False):
 
     def lost(self, session: SessionId, error: BridleError) -> None:
         """Report that the current session cannot be followed; close it if it does not exist."""
-        tell(self, error.message, failed=True)
+        notify(self, error.message, failed=True)
         if isinstance(error, SessionNotFound):
             self.close_session(session)
 
@@ -171,13 +175,15 @@ class BridleApp(App[Left], inherit_bindings=False):
             if state != before.state and state != "running":
                 words = "waits for you" if state == "waiting" else "has ended"
                 self._write(
-                    notice(self.settings.tui.notify, "Bridle", f"{before.title or short_id(session)} {words}")
+                    notification_sequence(
+                        self.settings.tui.notify, "Bridle", f"{before.title or short_id(session)} {words}"
+                    )
                 )
         self.main.status.show()
 
-    def _situation(self) -> Situation:
+    def _situation(self) -> LinkStatus:
         others = [one.state for one in self.live.values() if one.id != self.front.session]
-        return Situation(
+        return LinkStatus(
             link=self.link.state,
             why=self._why,
             in_process=self.link.is_here,
@@ -205,11 +211,11 @@ class BridleApp(App[Left], inherit_bindings=False):
     def close_session(self, session: SessionId) -> None:
         """Stop showing a deleted session."""
         if session == self.front.session:
-            self.open_session(self.front.neighbour(-1) if len(self.front.open) > 1 else None)
+            self.open_session(self.front.adjacent_session(-1) if len(self.front.open) > 1 else None)
         self.front.close(session)
         self.main.show_lines()
 
-    def _began(self, session: SessionId, place: Place) -> None:
+    def _began(self, session: SessionId, place: PromptTarget) -> None:
         self.front.began(session, place)
         if place is self.front.place:
             self.link.look_at(session)
@@ -227,7 +233,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         self._go(-1)
 
     def _go(self, step: int) -> None:
-        session = self.front.neighbour(step)
+        session = self.front.adjacent_session(step)
         if session is not None and session != self.front.session:
             self.open_session(session)
 
@@ -240,7 +246,7 @@ class BridleApp(App[Left], inherit_bindings=False):
             self.editor.put("")
             run_command(self.host, name)
             return
-        new = new_letter(event.typed, event.text, self.front, steers=event.how == "steer")
+        new = create_outgoing_prompt(event.typed, event.text, self.front, steers=event.how == "steer")
         letter, self._unsent = self._unsent or new, None
         if (letter.typed, letter.place, letter.steers) != (new.typed, new.place, new.steers):
             letter = new
@@ -249,7 +255,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         self._send(letter)
 
     @work(group="send")
-    async def _send(self, letter: Letter) -> None:
+    async def _send(self, letter: OutgoingPrompt) -> None:
         """Send a prompt; if it is rejected, put it back into the editor with the same idempotency key."""
         self.editor.prompts.add(letter.text)
         self._flying.append(letter)
@@ -260,19 +266,19 @@ class BridleApp(App[Left], inherit_bindings=False):
                 return
             except BridleError as error:
                 hint = f"\nhint: {error.hint}" if error.hint else ""
-                tell(self, f"not sent: {error.message}{hint}", failed=True)
+                notify(self, f"not sent: {error.message}{hint}", failed=True)
             except TimeoutError:
-                tell(self, "not sent: the sessions cannot be reached", failed=True)
+                notify(self, "not sent: the sessions cannot be reached", failed=True)
             self._flying.remove(letter)
             if letter.place is self.front.place:
                 self._unsent = letter
-                self.editor.put(joined([letter.typed, self.editor.text]))
+                self.editor.put(join_texts([letter.typed, self.editor.text]))
             else:
                 self._keep(letter)
 
-    def _keep(self, letter: Letter) -> None:
+    def _keep(self, letter: OutgoingPrompt) -> None:
         key, drafts = draft_key(letter.place.session, letter.cwd), self.front.drafts
-        drafts[key] = joined([letter.typed, drafts.get(key, "")])
+        drafts[key] = join_texts([letter.typed, drafts.get(key, "")])
 
     @on(PromptEditor.Cancelled)
     def _escape(self) -> None:
@@ -285,7 +291,7 @@ class BridleApp(App[Left], inherit_bindings=False):
 
     @work(group="cancel")
     async def _cancel(self) -> None:
-        async with telling(self):
+        async with report_errors(self):
             if self.front.session is not None:
                 await self.link.submit(self.front.session, Cancel("cancelled by the user"))
 
@@ -294,16 +300,16 @@ class BridleApp(App[Left], inherit_bindings=False):
     async def _resume(self) -> None:
         head = self.front.head
         if head is not None and head.state == "cut_off":
-            async with telling(self):
+            async with report_errors(self):
                 await self.link.submit(head.session, Resume())
 
     @on(PromptEditor.EditWanted)
     def _edit(self) -> None:
         try:
             with self.suspend():
-                text = write_elsewhere(self.editor.expanded(self.editor.text), self.environ, self.front.cwd)
+                text = edit_text(self.editor.expand_pastes(self.editor.text), self.environ, self.front.cwd)
         except BridleError as error:
-            tell(self, error.message, failed=True)
+            notify(self, error.message, failed=True)
             return
         self.editor.put(text)
 
@@ -342,10 +348,10 @@ class BridleApp(App[Left], inherit_bindings=False):
 
     def _leave(self, answer: str | None) -> None:
         if answer is not None:
-            left = Left(self.front.session, self.front.is_active and not self.link.is_here)
+            left = ExitState(self.front.session, self.front.is_active and not self.link.is_here)
             self.call_later(self._close, left)  # a confirmation dialog must close first
 
-    async def _close(self, left: Left) -> None:
+    async def _close(self, left: ExitState) -> None:
         await self.link.aclose()
         self.exit(left)
 
@@ -354,7 +360,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         self.front.drafts[self.front.draft_key] = self.editor.text
         for letter in reversed(self._flying):
             self._keep(letter)
-        drafts = {key: self.editor.expanded(text) for key, text in self.front.drafts.items()}
+        drafts = {key: self.editor.expand_pastes(text) for key, text in self.front.drafts.items()}
         await asyncio.to_thread(save_drafts, Path(self.settings.home), drafts, self._drafts)
         await self._hang_up()
         self._write(window_title(""))
@@ -376,7 +382,7 @@ class BridleApp(App[Left], inherit_bindings=False):
         self.main.status.show()
 
     def _again(self, key: str) -> bool:
-        """Return True if the same key was pressed within `AGAIN_S`."""
+        """Return True if the same key was pressed within `RETRY_S`."""
         now = time.monotonic()
         before, self._pressed[key] = self._pressed.get(key, -AGAIN_S), now
         return now - before <= AGAIN_S

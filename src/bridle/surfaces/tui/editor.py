@@ -11,13 +11,13 @@ from textual.widgets import TextArea
 
 from bridle.core.errors import BridleError
 from bridle.surfaces.terminal import visible
-from bridle.surfaces.tui.completing import Completer, Completion, Fragment, fragment_at
-from bridle.surfaces.tui.keeping import History
+from bridle.surfaces.tui.completion import Completer, Completion, Fragment, fragment_at
 from bridle.surfaces.tui.keys import KEYS, Changed, bindings, keys_of
 from bridle.surfaces.tui.pastes import Pastes
+from bridle.surfaces.tui.prompt_history import History
 
 if TYPE_CHECKING:
-    from bridle.surfaces.tui.completions import Completions
+    from bridle.surfaces.tui.completion_list import Completions
 
 How = Literal["send", "steer"]
 
@@ -94,7 +94,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.move_cursor(self.document.end)
         self._close()
 
-    def expanded(self, typed: str) -> str:
+    def expand_pastes(self, typed: str) -> str:
         """Replace paste placeholders by the pasted texts."""
         return self._pastes.expand(typed)
 
@@ -189,7 +189,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         typed = self.text
         self._close()
         if typed.strip():
-            self.post_message(self.Sent(typed, self.expanded(typed), how))
+            self.post_message(self.Sent(typed, self.expand_pastes(typed), how))
         elif how == "send":
             self.post_message(self.Resumed())
 

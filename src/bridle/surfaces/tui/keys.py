@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from textual.binding import Binding
 
-from bridle.config.schema import nearest
+from bridle.config.validation import nearest
 from bridle.core.errors import ConfigError
 
 Scope = Literal[
@@ -60,7 +60,7 @@ _WORDS = {
 }
 
 
-class Key(Struct, frozen=True):
+class KeyBinding(Struct, frozen=True):
     """An action, its keys and the scope where they work."""
 
     name: str
@@ -73,109 +73,117 @@ class Key(Struct, frozen=True):
     """The key also works over a dialog, and before the focused widget sees it."""
 
 
-KEYS: tuple[Key, ...] = (
-    Key("help", ("f1",), "app", "show the keys and commands", of="command"),
-    Key("sessions", ("f2",), "app", "list, search and open sessions", of="command"),
-    Key("models", ("f3",), "app", "choose the model of the next prompts", of="command"),
-    Key("agents", ("f4",), "app", "choose the agent of the next prompts", of="command"),
-    Key("side", ("f5",), "app", "show or hide the side panels"),
-    Key("rewind", ("f6",), "app", "go back to an earlier prompt", of="command"),
-    Key("queue", ("f7",), "app", "look at the prompts that wait", of="command"),
-    Key("files", ("f8",), "app", "look at the changed files", of="command"),
-    Key("usage", ("f9",), "app", "look at tokens and cost", of="command"),
-    Key("children", ("f10",), "app", "look at the sub-agents", of="command"),
-    Key("palette", ("ctrl+p",), "app", "find a command by its name", of="app"),
-    Key("new_session", ("ctrl+n",), "app", "begin a new session", of="app"),
-    Key("next_session", ("ctrl+pagedown", "alt+right"), "app", "go to the next open session", of="app"),
-    Key("previous_session", ("ctrl+pageup", "alt+left"), "app", "go to the open session before", of="app"),
-    Key("cycle_mode", ("shift+tab",), "app", "ask, plan or accept edits", of="app"),
-    Key("answer", ("ctrl+b",), "app", "go to what is asked, and back"),
-    Key("find", ("ctrl+f",), "app", "search in the conversation"),
-    Key(
+KEYS: tuple[KeyBinding, ...] = (
+    KeyBinding("help", ("f1",), "app", "show the keys and commands", of="command"),
+    KeyBinding("sessions", ("f2",), "app", "list, search and open sessions", of="command"),
+    KeyBinding("models", ("f3",), "app", "choose the model of the next prompts", of="command"),
+    KeyBinding("agents", ("f4",), "app", "choose the agent of the next prompts", of="command"),
+    KeyBinding("side", ("f5",), "app", "show or hide the side panels"),
+    KeyBinding("rewind", ("f6",), "app", "go back to an earlier prompt", of="command"),
+    KeyBinding("queue", ("f7",), "app", "look at the prompts that wait", of="command"),
+    KeyBinding("files", ("f8",), "app", "look at the changed files", of="command"),
+    KeyBinding("usage", ("f9",), "app", "look at tokens and cost", of="command"),
+    KeyBinding("children", ("f10",), "app", "look at the sub-agents", of="command"),
+    KeyBinding("palette", ("ctrl+p",), "app", "find a command by its name", of="app"),
+    KeyBinding("new_session", ("ctrl+n",), "app", "begin a new session", of="app"),
+    KeyBinding(
+        "next_session", ("ctrl+pagedown", "alt+right"), "app", "go to the next open session", of="app"
+    ),
+    KeyBinding(
+        "previous_session", ("ctrl+pageup", "alt+left"), "app", "go to the open session before", of="app"
+    ),
+    KeyBinding("cycle_mode", ("shift+tab",), "app", "ask, plan or accept edits", of="app"),
+    KeyBinding("answer", ("ctrl+b",), "app", "go to what is asked, and back"),
+    KeyBinding("find", ("ctrl+f",), "app", "search in the conversation"),
+    KeyBinding(
         "interrupt",
         ("ctrl+c",),
         "app",
         "copy what is selected, or cancel the run; twice to leave",
         always=True,
     ),
-    Key("suspend", ("ctrl+z",), "app", "go back to the shell for a while (fg comes back)", always=True),
-    Key("leave", ("ctrl+q",), "app", "leave; what the daemon runs goes on", always=True),
-    Key("send", ("enter",), "prompt", "send, or queue while a run is active"),
-    Key("steer", ("ctrl+s", "alt+enter"), "prompt", "send into the active run, at its next turn"),
-    Key("new_line", ("shift+enter", "ctrl+j"), "prompt", "begin a new line (or end one with a backslash)"),
-    Key("complete", ("tab",), "prompt", "take the completion, or go to the conversation"),
-    Key("edit", ("ctrl+g", "ctrl+o"), "prompt", "write the prompt in $EDITOR"),
-    Key("cancel", ("escape",), "prompt", "close the completion; twice to cancel the run"),
-    Key("earlier", ("up",), "prompt", "an earlier prompt, at the first line"),
-    Key("later", ("down",), "prompt", "a later prompt, at the last line"),
-    Key("scroll_up", ("pageup",), "prompt", "scroll the conversation up", of="screen"),
-    Key("scroll_down", ("pagedown",), "prompt", "scroll the conversation down", of="screen"),
-    Key("scroll_first", ("ctrl+home",), "prompt", "to the beginning of the conversation", of="screen"),
-    Key("scroll_last", ("ctrl+end",), "prompt", "to the end of the conversation", of="screen"),
-    Key("undo", ("ctrl+underscore",), "prompt", "undo typing"),
-    Key("line_up", ("up",), "conversation", "scroll up a line"),
-    Key("line_down", ("down",), "conversation", "scroll down a line"),
-    Key("page_up", ("pageup",), "conversation", "scroll up a page"),
-    Key("page_down", ("pagedown", "space"), "conversation", "scroll down a page"),
-    Key("go_home", ("home", "g"), "conversation", "to the oldest item that is loaded"),
-    Key("go_end", ("end", "G"), "conversation", "to the end, and follow it"),
-    Key("item_up", ("k", "alt+up"), "conversation", "mark the item before"),
-    Key("item_down", ("j", "alt+down"), "conversation", "mark the item after"),
-    Key("fold", ("enter",), "conversation", "open or fold the marked item"),
-    Key("fold_all", ("o",), "conversation", "open or fold everything"),
-    Key("copy_item", ("c",), "conversation", "copy the marked item"),
-    Key("open_diff", ("d",), "conversation", "show the change of the marked item"),
-    Key("open_child", ("s",), "conversation", "go to the sub-agent of the marked item"),
-    Key("fork_here", ("F",), "conversation", "fork the session after the marked item", of="screen"),
-    Key("rewind_here", ("R",), "conversation", "go back to before the marked item", of="screen"),
-    Key("find_here", ("slash",), "conversation", "search", of="screen"),
-    Key("next_match", ("n",), "conversation", "the next match"),
-    Key("previous_match", ("N",), "conversation", "the match before"),
-    Key("help_here", ("question_mark",), "conversation", "show the keys and commands", of="screen"),
-    Key("to_prompt", ("tab", "i", "escape"), "conversation", "back to the prompt", of="screen"),
-    Key("approve_once", ("y",), "approval", "allow it once"),
-    Key("approve_session", ("s",), "approval", "allow it for the rest of the session"),
-    Key("approve_always", ("a",), "approval", "allow it always, in every project"),
-    Key("deny", ("n",), "approval", "do not allow it; then say why, if you like"),
-    Key("stop", ("x",), "approval", "do not allow it, and stop the run"),
-    Key("edit_rule", ("e",), "approval", "change the rule before allowing it"),
-    Key("switch_diff", ("v",), "approval", "unified, or side by side"),
-    Key("full_screen", ("f",), "approval", "use the whole screen"),
-    Key("next_approval", ("tab",), "approval", "the next one that waits"),
-    Key("leave_approval", ("escape",), "approval", "back to the prompt; it goes on waiting"),
-    Key("pick", ("space",), "question", "take the marked choice, or leave it"),
-    Key("send_answer", ("enter",), "question", "answer with what is chosen"),
-    Key("own_words", ("o",), "question", "answer in your own words"),
-    Key("skip_question", ("x",), "question", "give no answer"),
-    Key("next_question", ("tab",), "question", "the next one that waits"),
-    Key("leave_question", ("escape",), "question", "back to the prompt; it goes on waiting"),
-    Key("mark_up", ("up",), "list", "the line above"),
-    Key("mark_down", ("down",), "list", "the line below"),
-    Key("mark_page_up", ("pageup",), "list", "a page up"),
-    Key("mark_page_down", ("pagedown",), "list", "a page down"),
-    Key("choose", ("enter",), "list", "take the marked line"),
-    Key("search_list", ("slash",), "list", "search"),
-    Key("close", ("escape",), "list", "close"),
-    Key("new_here", ("n",), "sessions", "begin a new session"),
-    Key("rename", ("r",), "sessions", "give it another title"),
-    Key("fork", ("f",), "sessions", "fork it as it is now"),
-    Key("archive", ("a",), "sessions", "put it away, or bring it back"),
-    Key("delete", ("d",), "sessions", "delete it for good"),
-    Key("rewind_it", ("b",), "sessions", "go back to an earlier prompt of it"),
-    Key("folders", ("h",), "sessions", "of this folder, or of all"),
-    Key("archived", ("z",), "sessions", "also those that are put away"),
-    Key("switch_scope", ("s",), "rewind", "files and conversation, or one of them"),
-    Key("go_back", ("g",), "rewind", "go back"),
-    Key("fork_instead", ("f",), "rewind", "fork the session there, and change nothing"),
-    Key("edit_queued", ("e",), "queue", "change it"),
-    Key("drop_queued", ("d", "delete"), "queue", "remove it"),
-    Key("steer_queued", ("s",), "queue", "send it into the active run"),
-    Key("diff_style", ("v",), "diff", "unified, or side by side"),
-    Key("next_file", ("n",), "diff", "the next file"),
-    Key("previous_file", ("p",), "diff", "the file before"),
-    Key("save", ("enter",), "dialog", "done"),
-    Key("another_line", ("ctrl+j", "shift+enter"), "dialog", "begin a new line"),
-    Key("dismiss", ("escape",), "dialog", "leave everything as it is"),
+    KeyBinding(
+        "suspend", ("ctrl+z",), "app", "go back to the shell for a while (fg comes back)", always=True
+    ),
+    KeyBinding("leave", ("ctrl+q",), "app", "leave; what the daemon runs goes on", always=True),
+    KeyBinding("send", ("enter",), "prompt", "send, or queue while a run is active"),
+    KeyBinding("steer", ("ctrl+s", "alt+enter"), "prompt", "send into the active run, at its next turn"),
+    KeyBinding(
+        "new_line", ("shift+enter", "ctrl+j"), "prompt", "begin a new line (or end one with a backslash)"
+    ),
+    KeyBinding("complete", ("tab",), "prompt", "take the completion, or go to the conversation"),
+    KeyBinding("edit", ("ctrl+g", "ctrl+o"), "prompt", "write the prompt in $EDITOR"),
+    KeyBinding("cancel", ("escape",), "prompt", "close the completion; twice to cancel the run"),
+    KeyBinding("earlier", ("up",), "prompt", "an earlier prompt, at the first line"),
+    KeyBinding("later", ("down",), "prompt", "a later prompt, at the last line"),
+    KeyBinding("scroll_up", ("pageup",), "prompt", "scroll the conversation up", of="screen"),
+    KeyBinding("scroll_down", ("pagedown",), "prompt", "scroll the conversation down", of="screen"),
+    KeyBinding("scroll_first", ("ctrl+home",), "prompt", "to the beginning of the conversation", of="screen"),
+    KeyBinding("scroll_last", ("ctrl+end",), "prompt", "to the end of the conversation", of="screen"),
+    KeyBinding("undo", ("ctrl+underscore",), "prompt", "undo typing"),
+    KeyBinding("line_up", ("up",), "conversation", "scroll up a line"),
+    KeyBinding("line_down", ("down",), "conversation", "scroll down a line"),
+    KeyBinding("page_up", ("pageup",), "conversation", "scroll up a page"),
+    KeyBinding("page_down", ("pagedown", "space"), "conversation", "scroll down a page"),
+    KeyBinding("go_home", ("home", "g"), "conversation", "to the oldest item that is loaded"),
+    KeyBinding("go_end", ("end", "G"), "conversation", "to the end, and follow it"),
+    KeyBinding("item_up", ("k", "alt+up"), "conversation", "mark the item before"),
+    KeyBinding("item_down", ("j", "alt+down"), "conversation", "mark the item after"),
+    KeyBinding("fold", ("enter",), "conversation", "open or fold the marked item"),
+    KeyBinding("fold_all", ("o",), "conversation", "open or fold everything"),
+    KeyBinding("copy_item", ("c",), "conversation", "copy the marked item"),
+    KeyBinding("open_diff", ("d",), "conversation", "show the change of the marked item"),
+    KeyBinding("open_child", ("s",), "conversation", "go to the sub-agent of the marked item"),
+    KeyBinding("fork_here", ("F",), "conversation", "fork the session after the marked item", of="screen"),
+    KeyBinding("rewind_here", ("R",), "conversation", "go back to before the marked item", of="screen"),
+    KeyBinding("find_here", ("slash",), "conversation", "search", of="screen"),
+    KeyBinding("next_match", ("n",), "conversation", "the next match"),
+    KeyBinding("previous_match", ("N",), "conversation", "the match before"),
+    KeyBinding("help_here", ("question_mark",), "conversation", "show the keys and commands", of="screen"),
+    KeyBinding("to_prompt", ("tab", "i", "escape"), "conversation", "back to the prompt", of="screen"),
+    KeyBinding("approve_once", ("y",), "approval", "allow it once"),
+    KeyBinding("approve_session", ("s",), "approval", "allow it for the rest of the session"),
+    KeyBinding("approve_always", ("a",), "approval", "allow it always, in every project"),
+    KeyBinding("deny", ("n",), "approval", "do not allow it; then say why, if you like"),
+    KeyBinding("stop", ("x",), "approval", "do not allow it, and stop the run"),
+    KeyBinding("edit_rule", ("e",), "approval", "change the rule before allowing it"),
+    KeyBinding("switch_diff", ("v",), "approval", "unified, or side by side"),
+    KeyBinding("full_screen", ("f",), "approval", "use the whole screen"),
+    KeyBinding("next_approval", ("tab",), "approval", "the next one that waits"),
+    KeyBinding("leave_approval", ("escape",), "approval", "back to the prompt; it goes on waiting"),
+    KeyBinding("pick", ("space",), "question", "take the marked choice, or leave it"),
+    KeyBinding("send_answer", ("enter",), "question", "answer with what is chosen"),
+    KeyBinding("own_words", ("o",), "question", "answer in your own words"),
+    KeyBinding("skip_question", ("x",), "question", "give no answer"),
+    KeyBinding("next_question", ("tab",), "question", "the next one that waits"),
+    KeyBinding("leave_question", ("escape",), "question", "back to the prompt; it goes on waiting"),
+    KeyBinding("mark_up", ("up",), "list", "the line above"),
+    KeyBinding("mark_down", ("down",), "list", "the line below"),
+    KeyBinding("mark_page_up", ("pageup",), "list", "a page up"),
+    KeyBinding("mark_page_down", ("pagedown",), "list", "a page down"),
+    KeyBinding("choose", ("enter",), "list", "take the marked line"),
+    KeyBinding("search_list", ("slash",), "list", "search"),
+    KeyBinding("close", ("escape",), "list", "close"),
+    KeyBinding("new_here", ("n",), "sessions", "begin a new session"),
+    KeyBinding("rename", ("r",), "sessions", "give it another title"),
+    KeyBinding("fork", ("f",), "sessions", "fork it as it is now"),
+    KeyBinding("archive", ("a",), "sessions", "put it away, or bring it back"),
+    KeyBinding("delete", ("d",), "sessions", "delete it for good"),
+    KeyBinding("rewind_it", ("b",), "sessions", "go back to an earlier prompt of it"),
+    KeyBinding("folders", ("h",), "sessions", "of this folder, or of all"),
+    KeyBinding("archived", ("z",), "sessions", "also those that are put away"),
+    KeyBinding("switch_scope", ("s",), "rewind", "files and conversation, or one of them"),
+    KeyBinding("go_back", ("g",), "rewind", "go back"),
+    KeyBinding("fork_instead", ("f",), "rewind", "fork the session there, and change nothing"),
+    KeyBinding("edit_queued", ("e",), "queue", "change it"),
+    KeyBinding("drop_queued", ("d", "delete"), "queue", "remove it"),
+    KeyBinding("steer_queued", ("s",), "queue", "send it into the active run"),
+    KeyBinding("diff_style", ("v",), "diff", "unified, or side by side"),
+    KeyBinding("next_file", ("n",), "diff", "the next file"),
+    KeyBinding("previous_file", ("p",), "diff", "the file before"),
+    KeyBinding("save", ("enter",), "dialog", "done"),
+    KeyBinding("another_line", ("ctrl+j", "shift+enter"), "dialog", "begin a new line"),
+    KeyBinding("dismiss", ("escape",), "dialog", "leave everything as it is"),
 )
 """In the order of the help screen."""
 
@@ -189,7 +197,7 @@ def bindings(scope: Scope) -> list[Binding]:
     ]
 
 
-def _action(row: Key) -> str:
+def _action(row: KeyBinding) -> str:
     match row.of:
         case "command":
             return f"screen.command('{row.name}')"
@@ -221,7 +229,7 @@ def keys_of(name: str, changed: Changed) -> tuple[str, ...]:
     return tuple(_SIGNS.get(key, key) for key in keys)
 
 
-def key_words(name: str, changed: Changed) -> str:
+def format_keys(name: str, changed: Changed) -> str:
     """Return an action's keys as text: `Ctrl+S or Alt+Enter`."""
     return " or ".join(_words(key) for key in keys_of(name, changed))
 
@@ -249,7 +257,7 @@ def _check_clashes(changed: Changed) -> None:
                 )
 
 
-def _meet(one: Key, other: Key) -> bool:
+def _meet(one: KeyBinding, other: KeyBinding) -> bool:
     """Return True if one key press could mean both actions."""
     if one.always or other.always or one.scope == other.scope:
         return True

@@ -23,23 +23,23 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from bridle.surfaces.board.values import BoardPage, BoardView, Call, Head, HeadChanged, Patch
 from bridle.surfaces.session_calls import fork_session
 from bridle.surfaces.tui.conversation.view import Conversation
 from bridle.surfaces.tui.editor import PromptEditor
-from bridle.surfaces.tui.front import Front
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.lines import HeaderLine, Situation, StatusLine
-from bridle.surfaces.tui.link import Link
-from bridle.surfaces.tui.panels.colours import painted
-from bridle.surfaces.tui.panels.commands import run_command
-from bridle.surfaces.tui.panels.following import show_in_windows
+from bridle.surfaces.tui.open_sessions import OpenSessions
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.telling import telling
+from bridle.surfaces.tui.panels.live_windows import update_windows
+from bridle.surfaces.tui.panels.notifications import report_errors
+from bridle.surfaces.tui.panels.palette_commands import run_command
+from bridle.surfaces.tui.panels.styles import styled
+from bridle.surfaces.tui.session_link import SessionLink
+from bridle.surfaces.tui.status_lines import HeaderLine, LinkStatus, StatusLine
+from bridle.surfaces.view_model.view_types import BoardPage, BoardView, Call, Head, HeadChanged, Patch
 
 if TYPE_CHECKING:
     from bridle.surfaces.tui.find_bar import FindBar
-    from bridle.surfaces.tui.panels.asked import Asked
+    from bridle.surfaces.tui.panels.open_requests import OpenRequests
     from bridle.surfaces.tui.panels.sidebar import SideBar
 
 WIDE = 100
@@ -50,7 +50,7 @@ WIDE = 100
 class Panels:
     """Widgets mounted after the first frame."""
 
-    asked: "Asked"
+    asked: "OpenRequests"
     side: "SideBar"
     find_bar: "FindBar"
 
@@ -83,11 +83,11 @@ class MainScreen(Screen[None]):
 
     def __init__(
         self,
-        front: Front,
+        front: OpenSessions,
         host: PanelHost,
-        link: Link,
+        link: SessionLink,
         editor: PromptEditor,
-        situation: Callable[[], Situation],
+        situation: Callable[[], LinkStatus],
     ) -> None:
         super().__init__(classes="-blank")
         self.front = front
@@ -115,13 +115,13 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._furnish)
 
     async def _furnish(self) -> None:
-        from bridle.surfaces.tui.completions import Completions
+        from bridle.surfaces.tui.completion_list import Completions
         from bridle.surfaces.tui.find_bar import FindBar
-        from bridle.surfaces.tui.panels.asked import Asked
+        from bridle.surfaces.tui.panels.open_requests import OpenRequests
         from bridle.surfaces.tui.panels.sidebar import SideBar
 
         find_bar = FindBar(self.conversation, self.editor)
-        panels = Panels(Asked(self.host), SideBar(self.host), find_bar)
+        panels = Panels(OpenRequests(self.host), SideBar(self.host), find_bar)
         completions = Completions()
         await self.mount(panels.asked, completions, find_bar, before=self.editor)
         await self.query_one("#middle").mount(panels.side)
@@ -157,7 +157,7 @@ class MainScreen(Screen[None]):
             is_answerable = head is not None and head.state != "cut_off"  # a cut-off run takes no answers
             self.panels.asked.show_head(head if is_answerable else None)
             self.panels.side.show_head(head)
-        show_in_windows(self.app, head)
+        update_windows(self.app, head)
         self.show_lines()
 
     def show_lines(self) -> None:
@@ -259,7 +259,7 @@ class MainScreen(Screen[None]):
     @work(group="load", exclusive=True)
     async def _load(self, put: Callable[[BoardPage], None], before: int) -> None:
         session, page = self.front.session, None
-        async with telling(self.app):
+        async with report_errors(self.app):
             if session is not None:
                 page = await self._link.older(session, before)
         if page is None:
@@ -289,7 +289,7 @@ class MainScreen(Screen[None]):
     async def action_fork_here(self) -> None:
         """Fork the session after the selected item."""
         item, session = self.conversation.selected, self.front.session
-        async with telling(self.app):
+        async with report_errors(self.app):
             if item is not None and session is not None:
                 self.host.open_session(await fork_session(self.host.api, session, item.seq))
 
@@ -297,7 +297,7 @@ class MainScreen(Screen[None]):
 class Welcome(Static):
     """Shown instead of the conversation of a new session."""
 
-    def __init__(self, host: PanelHost, front: Front) -> None:
+    def __init__(self, host: PanelHost, front: OpenSessions) -> None:
         super().__init__()
         self._host = host
         self._front = front
@@ -317,6 +317,6 @@ class Welcome(Static):
             (words("leave"), "leaves"),
         ]
         width = max(len(key) for key, _ in rows)
-        lines = [painted(("strong", "Bridle"), ("detail", " in "), ("name", self._front.cwd)), Content("")]
-        lines += [painted(("name", key.rjust(width)), ("detail", f"  {help_}")) for key, help_ in rows]
+        lines = [styled(("strong", "Bridle"), ("detail", " in "), ("name", self._front.cwd)), Content("")]
+        lines += [styled(("name", key.rjust(width)), ("detail", f"  {help_}")) for key, help_ in rows]
         return Content("\n").join(lines)

@@ -10,14 +10,14 @@ from bridle.config.settings import Settings
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.session_api import LiveSession, SessionApi
-from bridle.surfaces.board.values import Answer, Head
 from bridle.surfaces.tui.editor import PromptEditor
-from bridle.surfaces.tui.front import Front
-from bridle.surfaces.tui.keys import key_words
-from bridle.surfaces.tui.link import Link
+from bridle.surfaces.tui.keys import format_keys
 from bridle.surfaces.tui.main_screen import MainScreen
+from bridle.surfaces.tui.open_sessions import OpenSessions
 from bridle.surfaces.tui.panels.host import DiffStyle, SessionViews
-from bridle.surfaces.tui.panels.telling import tell, telling
+from bridle.surfaces.tui.panels.notifications import notify, report_errors
+from bridle.surfaces.tui.session_link import SessionLink
+from bridle.surfaces.view_model.view_types import Answer, Head
 
 if TYPE_CHECKING:
     from bridle.surfaces.folder_queries import FolderQueries
@@ -30,8 +30,8 @@ class Shell(Protocol):
 
     environ: dict[str, str]
     settings: Settings
-    front: Front
-    link: Link
+    front: OpenSessions
+    link: SessionLink
     live: dict[SessionId, LiveSession]
     editor: PromptEditor
     main: MainScreen
@@ -65,7 +65,7 @@ class AppPanelHost:
     @property
     def folders(self) -> "FolderQueries":
         """Return what answers questions about folders, loaded when the first panel needs it."""
-        from bridle.surfaces.folder import Folders
+        from bridle.surfaces.folder_info import Folders
         from bridle.surfaces.folder_queries import FolderQueries
 
         return FolderQueries(self.api, Folders(self._shell.environ, self._shell.front.home_cwd))
@@ -99,7 +99,7 @@ class AppPanelHost:
 
     def key_words(self, name: str) -> str:
         """Return the keys of an action, as people write them."""
-        return key_words(name, self._shell.settings.tui.keys)
+        return format_keys(name, self._shell.settings.tui.keys)
 
     def is_typing(self) -> bool:
         """Tell whether something stands in the prompt."""
@@ -171,14 +171,14 @@ class AppPanelHost:
     async def _open_web(self) -> None:
         from bridle.surfaces.remote.client import RemoteService
 
-        async with telling(self._screens):
+        async with report_errors(self._screens):
             api = self._shell.link.api
             if not isinstance(api, RemoteService):
-                tell(self._screens, "only the daemon serves the page: bridle web", failed=True)
+                notify(self._screens, "only the daemon serves the page: bridle web", failed=True)
                 return
             found = await api.open_web()
             if any(self._shell.environ.get(name) for name in SSH_VARIABLES):
-                tell(self._screens, f"open {found.url}")
+                notify(self._screens, f"open {found.url}")
                 return
             self._screens.open_url(found.url)
-            tell(self._screens, f"the page is open at http://{found.address}")
+            notify(self._screens, f"the page is open at http://{found.address}")

@@ -109,12 +109,12 @@ def load_assets() -> Assets:
     return Assets(modules, tuple(styles), others)
 
 
-def imports_of(asset: Asset) -> Iterator[str]:
+def find_static_imports(asset: Asset) -> Iterator[str]:
     """Yield the static imports of a module."""
     yield from _STATIC_IMPORT.findall(_without_comments(asset))
 
 
-def late_imports_of(asset: Asset) -> Iterator[str]:
+def find_dynamic_imports(asset: Asset) -> Iterator[str]:
     """Yield the dynamic imports of a module that are string literals."""
     yield from _LATE_IMPORT.findall(_without_comments(asset))
 
@@ -127,7 +127,7 @@ def needed_by(name: str, modules: dict[str, Asset]) -> Iterable[Asset]:
         one = waiting.pop(0)
         if one in modules and one not in found:
             found[one] = modules[one]
-            waiting += imports_of(modules[one])
+            waiting += find_static_imports(modules[one])
     return found.values()
 
 

@@ -14,13 +14,15 @@ STYLE = (
 POLICY = f"default-src 'none'; style-src {hash_of(STYLE)}; base-uri 'none'; frame-ancestors 'none'"
 
 
-def notice(status: int, title: str, *lines: str, headers: dict[str, str] | None = None) -> HTMLResponse:
+def make_notice_page(
+    status: int, title: str, *lines: str, headers: dict[str, str] | None = None
+) -> HTMLResponse:
     """Return a small page; a line that starts with `$ ` is shown as a command."""
     said = "".join(_paragraph(line) for line in lines)
     return _page(status, title, f"<main><h1>{escape(title)}</h1>{said}</main>", headers=headers)
 
 
-def once_more(address: str) -> HTMLResponse:
+def make_redirect_page(address: str) -> HTMLResponse:
     """Return a page that redirects to one of our URLs.
 
     Browsers send no cookie when another site links here; our own page may follow the link with it.

@@ -2,15 +2,15 @@
 
 | module | tools |
 |---|---|
-| `starting` | `agent_spawn`, `agent_fork` |
-| `tending` | `agent_status`, `agent_list`, `agent_cancel`, `send_message` |
+| `spawn` | `agent_spawn`, `agent_fork` |
+| `control` | `agent_status`, `agent_list`, `agent_cancel`, `send_message` |
 
 They only translate between tool calls and `ToolContext.children`.
 """
 
 from bridle.core.ports import Tool
-from bridle.tools.agents.starting import AgentFork, AgentSpawn
-from bridle.tools.agents.tending import AgentCancel, AgentList, AgentStatus, SendMessage
+from bridle.tools.agents.control import AgentCancel, AgentList, AgentStatus, SendMessage
+from bridle.tools.agents.spawn import AgentFork, AgentSpawn
 
 __all__ = [
     "AgentCancel",

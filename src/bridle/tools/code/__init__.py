@@ -2,23 +2,23 @@
 
 | module | content |
 |---|---|
-| `asking` | `diagnostics`, `references`, `definition`, `symbols`, `call_hierarchy` |
-| `editing` | `rename_symbol`, `replace_symbol`, `code_action` |
-| `plans` | edits of several files: planned, then made in all of them or in none |
-| `pieces` | one symbol in the text of its file |
-| `news` | new problems in a project after an edit |
-| `showing` | answers as lines of text, without denied files |
+| `queries` | `diagnostics`, `references`, `definition`, `symbols`, `call_hierarchy` |
+| `edits` | `rename_symbol`, `replace_symbol`, `code_action` |
+| `edit_plans` | edits of several files: planned, then made in all of them or in none |
+| `symbol_edits` | one symbol in the text of its file |
+| `new_problems` | new problems in a project after an edit |
+| `formatter` | answers as lines of text, without denied files |
 """
 
-from bridle.core.languages import Languages
+from bridle.core.language_servers import LanguageServers
 from bridle.core.ports import Tool
-from bridle.tools.code.asking import question_tools
-from bridle.tools.code.editing import edit_tools
-from bridle.tools.code.news import with_news
+from bridle.tools.code.edits import edit_tools
+from bridle.tools.code.new_problems import with_new_problems
+from bridle.tools.code.queries import query_tools
 
-__all__ = ["code_tools", "edit_tools", "question_tools", "with_news"]
+__all__ = ["code_tools", "edit_tools", "query_tools", "with_new_problems"]
 
 
-def code_tools(languages: Languages) -> tuple[Tool, ...]:
+def code_tools(languages: LanguageServers) -> tuple[Tool, ...]:
     """Return one instance of each of these tools."""
-    return (*question_tools(languages), *edit_tools(languages))
+    return (*query_tools(languages), *edit_tools(languages))

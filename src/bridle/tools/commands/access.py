@@ -18,25 +18,33 @@ from collections.abc import Iterator, Sequence
 
 from bridle.core.errors import ToolError
 from bridle.core.tool import Access, Subject
-from bridle.tools.commands.effort import Effort, TooMuch
-from bridle.tools.commands.fields import Field, expand
-from bridle.tools.commands.general import general_pattern
-from bridle.tools.commands.parse import parse_script
-from bridle.tools.commands.places import Places
-from bridle.tools.commands.plain import NotPlain, prove_plain
-from bridle.tools.commands.readonly import git_shows_contents, is_reading
-from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, Simple, Step
-from bridle.tools.commands.touched import (
+from bridle.tools.commands.accessed_files import (
     TEXT_ONLY,
-    Touch,
+    PathAccess,
+    find_hosts,
+    find_paths,
     opens_nothing,
     path_guesses,
-    touched_hosts,
-    touched_paths,
 )
-from bridle.tools.commands.unwrap import SHELLS, Argv, Inner, Text, Unknown, is_transparent, unwrap
+from bridle.tools.commands.expansion import Argument, expand
+from bridle.tools.commands.lexer import Word
+from bridle.tools.commands.parser import parse_script
+from bridle.tools.commands.path_resolver import PathResolver
+from bridle.tools.commands.plain_grammar import NotPlain, check_plain
+from bridle.tools.commands.read_only import git_shows_contents, is_read_only
+from bridle.tools.commands.rule_suggestion import suggest_rule_pattern
+from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, SimpleCommand, Step
+from bridle.tools.commands.step_limit import StepLimit, TooComplex
 from bridle.tools.commands.variables import Variables
-from bridle.tools.commands.words import Word
+from bridle.tools.commands.wrappers import (
+    SHELLS,
+    Argv,
+    CommandText,
+    Inner,
+    UnknownCommand,
+    is_transparent,
+    unwrap,
+)
 
 MAX_COMMANDS = 200
 MAX_SUBJECTS = 2_000
@@ -63,13 +71,13 @@ def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Ac
 
     `root` is the session's working directory, `cwd` the shell's current directory. Reads the disk.
     """
-    reading = _Reading(cwd, root)
+    reading = _CommandAnalysis(cwd, root)
     try:
         script = parse_script(command)
         try:
-            script = prove_plain(command, script)
+            script = check_plain(command, script)
         except NotPlain as error:
-            reading.unprove(f"it cannot be proven that this line only reads: it has {error}")
+            reading.mark_unproven(f"it cannot be proven that this line only reads: it has {error}")
         reading.run_script(script)
     except ToolError as error:
         reading.doubt(f"the command line cannot be judged: {error}")
@@ -78,11 +86,11 @@ def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Ac
     return reading.result(tool)
 
 
-class _Reading:
+class _CommandAnalysis:
     """Walks through a command line in the shell's order, and tracks the current directory."""
 
     def __init__(self, cwd: str, root: str) -> None:
-        self._places = Places(root)
+        self._places = PathResolver(root)
         self._cwds: tuple[str, ...] = (os.path.normpath(cwd),)
         self._subjects: dict[Subject, None] = {}
         self._commands = 0
@@ -93,7 +101,7 @@ class _Reading:
         self._doubts: dict[str, None] = {}
         self._unproven = ""
         self._unseen = ""
-        self._effort = Effort()
+        self._effort = StepLimit()
         self._variables = Variables(self._effort)
         self._functions: frozenset[str] = frozenset()
 
@@ -104,7 +112,7 @@ class _Reading:
     def doubt(self, why: str) -> None:
         self._doubts[why] = None
 
-    def unprove(self, why: str) -> None:
+    def mark_unproven(self, why: str) -> None:
         """Record why it is not proven that the line does only what its commands seem to do."""
         self._unproven = self._unproven or why
 
@@ -120,7 +128,7 @@ class _Reading:
     def _run(self, steps: Sequence[Step]) -> None:
         for step in steps:
             match step:
-                case Simple():
+                case SimpleCommand():
                     self._simple(step)
                 case Construct():
                     self._add(Subject("command", step.source, "read" if step.is_harmless else "execute"))
@@ -145,17 +153,17 @@ class _Reading:
 
     def _add(self, subject: Subject) -> None:
         if len(self._subjects) >= MAX_SUBJECTS:
-            raise TooMuch(f"it touches more than {MAX_SUBJECTS} things")
+            raise TooComplex(f"it touches more than {MAX_SUBJECTS} things")
         self._effort.spend()
         self._subjects[subject] = None
 
-    def _fields(self, words: Sequence[Word]) -> list[Field]:
+    def _fields(self, words: Sequence[Word]) -> list[Argument]:
         cwd = self._cwds[0] if len(self._cwds) == 1 else None
         return self._variables.fields(words, cwd)
 
     # ------------------------------------------------------------------ simple commands
 
-    def _simple(self, simple: Simple) -> None:
+    def _simple(self, simple: SimpleCommand) -> None:
         is_open = self._redirects(simple.redirects)
         fields = self._fields(simple.words)
         if simple.assignments:
@@ -186,17 +194,17 @@ class _Reading:
                 continue
             if target is None:
                 self.doubt(f"which file {redirect.target.source} is, is not known before it runs")
-                self._paths([Touch(field, "read" if reads else "write") for field in fields])
+                self._paths([PathAccess(field, "read" if reads else "write") for field in fields])
             elif target.startswith(("/dev/tcp/", "/dev/udp/")):
                 self._add(Subject("domain", target.split("/")[3].lower(), "network"))
             elif os.path.normpath(target) not in _NO_FILES and target != "-":
-                touched = self._paths([Touch(fields[0], "read" if reads else "write")])
+                touched = self._paths([PathAccess(fields[0], "read" if reads else "write")])
                 if reads and not touched:
                     is_open = False
                     self._add(Subject("command", f"< {fields[0].shown}", "execute"))
         return is_open
 
-    def _fed(self, fields: Sequence[Field], text: Word | None) -> None:
+    def _fed(self, fields: Sequence[Argument], text: Word | None) -> None:
         """Analyze the text that the command line feeds to a shell in it, which would run the text."""
         names = [os.path.basename(field.value or "") for field in fields]
         if SHELLS.isdisjoint(names) or any(field.value == "-c" for field in fields):
@@ -208,18 +216,18 @@ class _Reading:
             self.doubt("what the shell is fed is not known before it runs")
 
     def _argv(
-        self, fields: Sequence[Field], feed: Feed, *, is_certain: bool = True, has_more: bool = False
+        self, fields: Sequence[Argument], feed: Feed, *, is_certain: bool = True, has_more: bool = False
     ) -> None:
         """Record a command and what it accesses and runs; with `has_more`, its arguments are incomplete."""
         self._commands += 1
         if self._commands > MAX_COMMANDS:
-            raise TooMuch(f"it holds more than {MAX_COMMANDS} commands")
+            raise TooComplex(f"it holds more than {MAX_COMMANDS} commands")
         program = fields[0].value
         shown = " ".join(field.shown for field in fields)
         if program is None or program in _RESERVED or "{}" in program:
             self.doubt(f"which program {fields[0].source} is, is not known before it runs")
             self._add(Subject("command", shown, "execute"))
-            self._paths([Touch(field, is_guess=True) for field in fields[1:]])
+            self._paths([PathAccess(field, is_guess=True) for field in fields[1:]])
             return
         if program in self._functions:
             self.doubt(f"the command line defines {program} itself")
@@ -231,60 +239,62 @@ class _Reading:
         arguments = self._matched(fields[1 : len(fields) - passed_on])
         touches = self._touches(name, arguments, inner, has_more=has_more)
         if opens_nothing(name):  # it still shows the names that a pattern matches
-            touches += [Touch(field) for field in fields[1:] if field.pattern]
+            touches += [PathAccess(field) for field in fields[1:] if field.pattern]
         paths, is_open = self._named(touches, is_inside=name in ("cd", "pushd"))
         reads = is_certain and is_open and not has_more and self._is_reading(program, arguments, inner)
         self._look_for_unseen(name, arguments, has_more=has_more)
-        self._add(Subject("command", shown, "read" if reads else "execute", general=general_pattern(fields)))
+        self._add(
+            Subject("command", shown, "read" if reads else "execute", general=suggest_rule_pattern(fields))
+        )
         for subject in paths:
             self._add(subject)
             if ".git" in subject.value.split("/"):
                 self._unseen = self._unseen or "the files of a repository hold all others"
-        for host in touched_hosts(name, arguments):
+        for host in find_hosts(name, arguments):
             self._add(Subject("domain", host, "network"))
         self._shell_effects(name, arguments, feed, inner, has_more=has_more)
         for item in inner:
             self._inner(name, item, feed)
         self._has_changes |= not reads
 
-    def _is_reading(self, program: str, arguments: Sequence[Field], inner: Sequence[Inner]) -> bool:
+    def _is_reading(self, program: str, arguments: Sequence[Argument], inner: Sequence[Inner]) -> bool:
         if inner:
             return is_transparent(program) and all(isinstance(item, Argv) for item in inner)
         if program in ("cd", "pushd"):
             return self._folder_wanted(program, arguments) is not None
-        if not is_reading(program, arguments):
+        if not is_read_only(program, arguments):
             return False
-        if program == "git" and (why := next(filter(None, map(self._places.git_surprise, self._cwds)), "")):
-            self.unprove(f"git may do more than read here: {why}")
+        if program == "git" and (why := next(filter(None, map(self._places.find_git_risk, self._cwds)), "")):
+            self.mark_unproven(f"git may do more than read here: {why}")
         return not (program == "diff" and self._compares_folders(arguments))
 
-    def _compares_folders(self, arguments: Sequence[Field]) -> bool:
+    def _compares_folders(self, arguments: Sequence[Argument]) -> bool:
         """Return whether `diff` would follow links inside a folder."""
         values = [field.value or "" for field in arguments]
         is_folder = any(self._places.folder(value, cwd) for value in values for cwd in self._cwds)
         return is_folder and "--no-dereference" not in values
 
-    def _look_for_unseen(self, name: str, arguments: Sequence[Field], *, has_more: bool) -> None:
+    def _look_for_unseen(self, name: str, arguments: Sequence[Argument], *, has_more: bool) -> None:
         """Record that a command may read files that it does not name."""
         if name == "git" and git_shows_contents([field.value for field in arguments]):
             self._unseen = self._unseen or "git can show the contents of any file in the history"
         elif name not in TEXT_ONLY and (has_more or any(_is_unknown(field) for field in arguments)):
             self._unseen = self._unseen or f"which files {name} reads is not known before it runs"
 
-    def _matched(self, fields: Sequence[Field]) -> list[Field]:
+    def _matched(self, fields: Sequence[Argument]) -> list[Argument]:
         """Replace patterns with the paths they match, where these are certain."""
-        matched: list[Field] = []
+        matched: list[Argument] = []
         for field in fields:
             found = self._matches(field) if field.pattern and len(self._cwds) == 1 else None
             if found is None:
                 matched.append(field)
             else:
-                matched += [Field(path, path) for path in sorted(found)] or [
-                    Field(field.source, field.source)
+                matched += [Argument(path, path) for path in sorted(found)] or [
+                    Argument(field.source, field.source)
                 ]
         return matched
 
-    def _matches(self, field: Field) -> list[str] | None:
+    def _matches(self, field: Argument) -> list[str] | None:
         try:
             return [path for cwd in self._cwds for path in self._places.matches(field.pattern, cwd)]
         except ToolError as error:
@@ -294,17 +304,17 @@ class _Reading:
     # ------------------------------------------------------------------ accessed paths
 
     def _touches(
-        self, name: str, arguments: Sequence[Field], inner: Sequence[Inner], *, has_more: bool
-    ) -> list[Touch]:
+        self, name: str, arguments: Sequence[Argument], inner: Sequence[Inner], *, has_more: bool
+    ) -> list[PathAccess]:
         if name in ("cd", "pushd"):
             wanted = self._folder_wanted(name, arguments)
-            return [Touch(wanted)] if wanted is not None else [Touch(field) for field in arguments]
+            return [PathAccess(wanted)] if wanted is not None else [PathAccess(field) for field in arguments]
         if name in SHELLS and inner:
             return []
-        touches = touched_paths(name, arguments)
+        touches = find_paths(name, arguments)
         return [touch for touch in touches if not (has_more and "{}" in touch.path.text)]
 
-    def _named(self, touches: Sequence[Touch], *, is_inside: bool = False) -> tuple[list[Subject], bool]:
+    def _named(self, touches: Sequence[PathAccess], *, is_inside: bool = False) -> tuple[list[Subject], bool]:
         """Return the paths as subjects, and whether all of them may be read without an approval.
 
         With `is_inside`, only paths below the root may.
@@ -321,16 +331,16 @@ class _Reading:
                 tool = "read_file" if touch.access == "read" else "write_file"
                 subjects.update(dict.fromkeys(Subject("path", name, touch.access, tool) for name in names))
                 if len(subjects) > MAX_SUBJECTS:
-                    raise TooMuch(f"it touches more than {MAX_SUBJECTS} files")
+                    raise TooComplex(f"it touches more than {MAX_SUBJECTS} files")
         return list(subjects), is_open
 
-    def _paths(self, touches: Sequence[Touch]) -> bool:
+    def _paths(self, touches: Sequence[PathAccess]) -> bool:
         subjects, is_open = self._named(touches)
         for subject in subjects:
             self._add(subject)
         return is_open
 
-    def _candidates(self, touch: Touch) -> Iterator[tuple[str, str]]:
+    def _candidates(self, touch: PathAccess) -> Iterator[tuple[str, str]]:
         """Yield the paths that an argument may be, each with the folder it is relative to."""
         field = touch.path
         for cwd in self._cwds:
@@ -354,7 +364,7 @@ class _Reading:
     # ------------------------------------------------------------------ shell effects and nested commands
 
     def _shell_effects(
-        self, name: str, arguments: Sequence[Field], feed: Feed, inner: Sequence[Inner], *, has_more: bool
+        self, name: str, arguments: Sequence[Argument], feed: Feed, inner: Sequence[Inner], *, has_more: bool
     ) -> None:
         """Follow `cd`, and add doubts for commands that change how the shell reads the rest."""
         values = [field.value for field in arguments]
@@ -375,17 +385,17 @@ class _Reading:
         elif has_more and not inner and name in ("env", "sudo", "timeout", "nice", "nohup", "eval", "time"):
             self.doubt(f"which program {name} runs is not known before it runs")
 
-    def _folder_wanted(self, name: str, arguments: Sequence[Field]) -> Field | None:
+    def _folder_wanted(self, name: str, arguments: Sequence[Argument]) -> Argument | None:
         """Return the target of `cd`; None when it is not known before it runs."""
         operands = [field for field in arguments if field.value not in _FOLDER_FLAGS]
         if any(field.value in _FOLDER_FLAGS[1:] for field in arguments):
-            self.unprove(f"{name} has flags that say what becomes of links")
+            self.mark_unproven(f"{name} has flags that say what becomes of links")
         if not operands and name == "cd":
-            return Field("~", self._variables.home)
+            return Argument("~", self._variables.home)
         is_known = len(operands) == 1 and bool(operands[0].value) and operands[0].text[0] not in "-+"
         return operands[0] if is_known else None
 
-    def _change_folder(self, name: str, arguments: Sequence[Field]) -> None:
+    def _change_folder(self, name: str, arguments: Sequence[Argument]) -> None:
         wanted = self._folder_wanted(name, arguments)
         if wanted is None or wanted.value is None:
             self.doubt(f"where {name} leads is not known before it runs")
@@ -396,7 +406,7 @@ class _Reading:
         for cwd in self._cwds:
             folder = self._places.folder(wanted.value, cwd)
             if folder is not None and os.path.realpath(os.path.join(cwd, wanted.value)) != folder:
-                self.unprove(f"{name} leads through a link")
+                self.mark_unproven(f"{name} leads through a link")
             if folder is None or self._has_changes:  # then it may be gone, and cd fails
                 moved.append(cwd)
             moved.append(folder or os.path.normpath(os.path.join(cwd, wanted.value)))
@@ -404,9 +414,9 @@ class _Reading:
 
     def _inner(self, name: str, inner: Inner, feed: Feed) -> None:
         match inner:
-            case Unknown(why):
+            case UnknownCommand(why):
                 self.doubt(why)
-            case Text(text):
+            case CommandText(text):
                 self._text(text, is_own_shell=name not in _SAME_SHELL)
             case Argv(fields, has_more, folder):
                 if not fields:
@@ -419,7 +429,7 @@ class _Reading:
                     self.doubt(f"{name} puts names into a text that is run")
                 self._wrappers += 1
                 if self._wrappers > MAX_WRAPPERS:
-                    raise TooMuch(f"more than {MAX_WRAPPERS} commands run one another")
+                    raise TooComplex(f"more than {MAX_WRAPPERS} commands run one another")
                 self._argv(fields, feed, has_more=has_more)
                 self._wrappers -= 1
                 if folder is not None or name not in ("command", "builtin", "time", "exec"):
@@ -436,7 +446,7 @@ class _Reading:
         self._texts -= 1
 
 
-def _is_unknown(field: Field) -> bool:
+def _is_unknown(field: Argument) -> bool:
     return field.value is None and not field.pattern
 
 

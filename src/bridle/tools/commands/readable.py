@@ -13,7 +13,7 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
 _CLOSED = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|<<-?[ ]?["'\\]?(\w++)[^\n]*+\n""", re.DOTALL)
 
 
-def unreadable(text: str) -> str:
+def find_unreadable(text: str) -> str:
     """Return why a command line is not parsed at all; empty for one that is."""
     if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
         return f"the command line is longer than {MAX_BYTES} bytes"

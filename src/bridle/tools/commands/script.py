@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bridle.tools.commands.words import Word
+from bridle.tools.commands.lexer import Word
 
 Feed = Literal["nothing", "pipe", "file", "text"]
 
@@ -25,7 +25,7 @@ class Assignment(Struct, frozen=True):
     value: Word
 
 
-class Simple(Struct, frozen=True):
+class SimpleCommand(Struct, frozen=True):
     """One simple command; without words it only sets variables or opens files."""
 
     words: tuple[Word, ...] = ()
@@ -56,7 +56,7 @@ class Block(Struct, frozen=True):
     """True for a loop: a change of the current directory also affects its first step."""
 
 
-Step = Simple | Construct | Block
+Step = SimpleCommand | Construct | Block
 
 
 class Script(Struct, frozen=True):

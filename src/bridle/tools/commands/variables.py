@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from bridle.tools.commands.effort import Effort
-from bridle.tools.commands.fields import Field, expand
-from bridle.tools.commands.words import Word
+from bridle.tools.commands.expansion import Argument, expand
+from bridle.tools.commands.lexer import Word
+from bridle.tools.commands.step_limit import StepLimit
 
 MAX_GUESSES = 64
 MAX_STEPS = 3
@@ -18,7 +18,7 @@ MAX_STEPS = 3
 class Variables:
     """The known and possible values of variables during the analysis of a command line."""
 
-    def __init__(self, effort: Effort) -> None:
+    def __init__(self, effort: StepLimit) -> None:
         self.home = os.path.expanduser("~")
         self._effort = effort
         self._values: dict[str, tuple[Word, ...]] = {}
@@ -28,10 +28,10 @@ class Variables:
         for name, words in values.items():
             self._values[name] = (*self._values.get(name, ()), *words)[:MAX_GUESSES]
 
-    def fields(self, words: Sequence[Word], cwd: str | None) -> list[Field]:
+    def fields(self, words: Sequence[Word], cwd: str | None) -> list[Argument]:
         """Return the arguments that words expand to; unknown ones carry guesses."""
         certain = self._certain(cwd)
-        fields: list[Field] = []
+        fields: list[Argument] = []
         for word in words:
             expanded = self._expand(word, certain)
             if len(expanded) == 1 and expanded[0].value is None and not expanded[0].pattern:
@@ -45,7 +45,7 @@ class Variables:
         names = {"HOME": self.home} if cwd is None else {"HOME": self.home, "PWD": cwd}
         return {name: value for name, value in names.items() if name not in self._values}
 
-    def _expand(self, word: Word, names: Mapping[str, str]) -> list[Field]:
+    def _expand(self, word: Word, names: Mapping[str, str]) -> list[Argument]:
         expanded = expand(word, names)
         self._effort.spend(
             len(expanded) + (len(word.source) + len(expanded[0].text) if expanded else 0) // 50

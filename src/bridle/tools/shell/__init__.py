@@ -6,10 +6,10 @@ from bridle.core.ports import Blobs, Sandbox, Tool
 from bridle.tools.secrets import Masker
 from bridle.tools.shell.bash import Bash, Parse
 from bridle.tools.shell.jobs import JobKill, JobOutput, Jobs
+from bridle.tools.shell.session_shells import SessionShells
 from bridle.tools.shell.settings import ShellSettings
-from bridle.tools.shell.shells import Shells
 
-__all__ = ["Bash", "JobKill", "JobOutput", "Jobs", "Parse", "ShellSettings", "Shells", "shell_tools"]
+__all__ = ["Bash", "JobKill", "JobOutput", "Jobs", "Parse", "SessionShells", "ShellSettings", "shell_tools"]
 
 
 def shell_tools(
@@ -26,6 +26,6 @@ def shell_tools(
     Nothing else may use `folder`. The caller must call `end_session` of `bash` when it closes a session,
     and `aclose` at the end of the process.
     """
-    shells = Shells(sandbox, folder, settings)
+    shells = SessionShells(sandbox, folder, settings)
     masker = masker or Masker({})
     return Bash(shells, parse, masker, blobs), Jobs(shells), JobKill(shells), JobOutput(shells, masker)

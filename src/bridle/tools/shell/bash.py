@@ -13,18 +13,18 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import SHELL_TOOL, judge
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, parameters, text_arg
 from bridle.tools.paths import printable
 from bridle.tools.secrets import Masker
 from bridle.tools.shell.confinement import Confinement, confine
-from bridle.tools.shell.live import Live
-from bridle.tools.shell.result import ending, limit_notes, output_text
-from bridle.tools.shell.running import Running
+from bridle.tools.shell.live_output import LiveOutput
+from bridle.tools.shell.result import format_ending, limit_notes, output_text
+from bridle.tools.shell.running_command import RunningCommand
+from bridle.tools.shell.session_shells import CANCEL_GRACE_S, SessionShells, is_below
 from bridle.tools.shell.settings import MAX_TIMEOUT_S, MIN_TIMEOUT_S
-from bridle.tools.shell.shells import CANCEL_GRACE_S, Shells, is_below
 from bridle.tools.shell.state import MAX_COMMAND_BYTES
-from bridle.tools.shell.text import visible
+from bridle.tools.shell.terminal_text import escape_invisible
+from bridle.tools.threads import run_in_thread
 
 Parse = Callable[[str, str, str], Access]
 """Returns the access of a command, from its text, its folder and the session's folder."""
@@ -42,7 +42,7 @@ class _Wanted(Struct, frozen=True):
     is_background: bool
 
 
-class _Judged(Struct, frozen=True):
+class _CheckedCall(Struct, frozen=True):
     """The access of a call, computed before its approval was decided."""
 
     args: dict[str, Any]
@@ -54,13 +54,15 @@ class Bash:
 
     parallel = False
 
-    def __init__(self, shells: Shells, parse: Parse | None, masker: Masker, blobs: Blobs | None) -> None:
+    def __init__(
+        self, shells: SessionShells, parse: Parse | None, masker: Masker, blobs: Blobs | None
+    ) -> None:
         """Share the shells with the job tools; without `parse`, the bash grammar is used."""
         self._shells = shells
         self._parse = parse
         self._masker = masker
         self._blobs = blobs
-        self._judged: dict[CallId, _Judged] = {}
+        self._judged: dict[CallId, _CheckedCall] = {}
 
     @property
     def spec(self) -> ToolSpec:
@@ -77,8 +79,8 @@ class Bash:
     async def foresee(self, args: dict[str, Any], context: ToolContext) -> None:
         """Compute the access of the command in a thread, because that may read thousands of files."""
         wanted = _wanted(args)
-        access = await in_thread(lambda _: self._judge(wanted, context))
-        self._judged[context.call_id] = _Judged(args, access)
+        access = await run_in_thread(lambda _: self._judge(wanted, context))
+        self._judged[context.call_id] = _CheckedCall(args, access)
         while len(self._judged) > _MAX_JUDGED:
             self._judged.pop(next(iter(self._judged)))
 
@@ -99,7 +101,7 @@ class Bash:
             root = os.path.realpath(context.cwd)
             return access, confine(access, root, self._shells.home)
 
-        access, confinement = await in_thread(decide)
+        access, confinement = await run_in_thread(decide)
         if before is not None and before.args == args and before.access != access:
             verdict = judge(access, context.rules, context.mode)
             if verdict.action != "allow":
@@ -112,9 +114,9 @@ class Bash:
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Return the command, its folder, and the sandbox that confines it."""
         wanted = _wanted(args)
-        where = self._shells.show_cwd(context)
-        about = f"{visible(wanted.description)}\n" if wanted.description else ""
-        return f"{about}$ {visible(wanted.command)}\n(in {where}; {self._guard(context)})"
+        where = self._shells.record_cwd(context)
+        about = f"{escape_invisible(wanted.description)}\n" if wanted.description else ""
+        return f"{about}$ {escape_invisible(wanted.command)}\n(in {where}; {self._guard(context)})"
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Run the command until it ends or becomes a background job; a nonzero exit status is an error."""
@@ -127,7 +129,7 @@ class Bash:
         self._shells.check_cwd(context)
         confinement = await self._confine(wanted, args, context)
         running, notes = await self._shells.start(wanted.command, context, confinement)
-        running.live = live = Live(context.emit, self._masker)
+        running.live = live = LiveOutput(context.emit, self._masker)
         try:
             goes_on = await self._goes_on(running, wanted, context.session)
             live.close()
@@ -152,7 +154,7 @@ class Bash:
         """End everything that runs for any session."""
         await self._shells.aclose()
 
-    async def _goes_on(self, running: Running, wanted: _Wanted, session: SessionId) -> bool:
+    async def _goes_on(self, running: RunningCommand, wanted: _Wanted, session: SessionId) -> bool:
         """Wait for the command; return False if it ended, True if it becomes a background job."""
         if wanted.is_background:
             return not await running.ended(_START_S)
@@ -168,13 +170,15 @@ class Bash:
             await running.stop(_TIMEOUT_GRACE_S, by="timeout")
         return False
 
-    async def _result(self, running: Running, notes: list[str]) -> ToolOutput:
+    async def _result(self, running: RunningCommand, notes: list[str]) -> ToolOutput:
         settings = self._shells.settings
         text = await self._output(running)
-        notes = [*limit_notes(text, running, settings), *ending(running, settings), *notes]
+        notes = [*limit_notes(text, running, settings), *format_ending(running, settings), *notes]
         return ToolOutput(_joined(text, notes), is_error=running.status != 0 or running.ended_by != "itself")
 
-    async def _job_result(self, running: Running, notes: list[str], context: ToolContext) -> ToolOutput:
+    async def _job_result(
+        self, running: RunningCommand, notes: list[str], context: ToolContext
+    ) -> ToolOutput:
         await running.settle()
         shown = running.ring.total
         text = await self._output(running)
@@ -187,11 +191,11 @@ class Bash:
         )
         return ToolOutput(_joined(text, [*notes, runs_on]))
 
-    async def _output(self, running: Running) -> str:
+    async def _output(self, running: RunningCommand) -> str:
         limit = self._shells.settings.max_result_bytes
-        return await in_thread(lambda _: output_text(running.ring, self._masker, limit, self._blobs))
+        return await run_in_thread(lambda _: output_text(running.ring, self._masker, limit, self._blobs))
 
-    async def _let_go(self, running: Running, session: SessionId) -> None:
+    async def _let_go(self, running: RunningCommand, session: SessionId) -> None:
         """End a command when its call is over, unless it has become a job."""
         if any(job.running is running for job in self._shells.jobs(session)):
             return

@@ -66,12 +66,12 @@ def confine(access: Access, root: str, home: str) -> Confinement:
 def _git_places(root: str, home: str) -> list[str]:
     """Return what git reads outside the working directory: the user's settings and a repository above."""
     # Imports the bash grammar, which is loaded already: the command was checked.
-    from bridle.tools.commands.repository import find_repository, surprise_in  # noqa: PLC0415
+    from bridle.tools.commands.git_repository import find_git_risk, find_repository  # noqa: PLC0415
 
     places = [os.path.join(home, name) for name in _USER_GIT_FILES]
     repository = find_repository(root)
     is_home = repository is not None and f"{home}/".startswith(f"{repository.top.rstrip('/')}/")
-    if repository is not None and not is_home and not surprise_in(repository):
+    if repository is not None and not is_home and not find_git_risk(repository):
         places += [repository.top, repository.git, repository.common]
     return [place for place in dict.fromkeys(places) if os.path.exists(place)]
 

@@ -5,14 +5,14 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, integer_arg, parameters
 from bridle.tools.secrets import Masker
-from bridle.tools.shell.pieces import masked_text, whole_piece
-from bridle.tools.shell.result import state_words
-from bridle.tools.shell.running import Running
-from bridle.tools.shell.shells import Job, Shells
-from bridle.tools.shell.text import visible
+from bridle.tools.shell.pieces import mask_slice, read_slice
+from bridle.tools.shell.result import format_state
+from bridle.tools.shell.running_command import RunningCommand
+from bridle.tools.shell.session_shells import Job, SessionShells
+from bridle.tools.shell.terminal_text import escape_invisible
+from bridle.tools.threads import run_in_thread
 
 MAX_WAIT_S = 60
 _SETTLE_S = 0.2  # collects several writes into one read
@@ -26,7 +26,7 @@ class Jobs:
     parallel = True
     seldom = True
 
-    def __init__(self, shells: Shells) -> None:
+    def __init__(self, shells: SessionShells) -> None:
         """Share the shells with the other tools."""
         self._shells = shells
 
@@ -50,7 +50,7 @@ class Jobs:
 
     def _line(self, job: Job) -> str:
         running = job.running
-        state = state_words(running, self._shells.settings)
+        state = format_state(running, self._shells.settings)
         return f"{job.number}: {state}, {running.ring.total} bytes: {_shown(running.command)}"
 
 
@@ -60,7 +60,7 @@ class JobOutput:
     parallel = True
     seldom = True
 
-    def __init__(self, shells: Shells, masker: Masker) -> None:
+    def __init__(self, shells: SessionShells, masker: Masker) -> None:
         """Share the shells with the other tools."""
         self._shells = shells
         self._masker = masker
@@ -92,12 +92,12 @@ class JobOutput:
             await running.ended(_SETTLE_S)
         await running.settle()
         is_over = running.status is not None
-        piece = await in_thread(lambda _: whole_piece(ring, cursor, limit, is_over=is_over))
-        text = await in_thread(lambda _: masked_text(ring, piece, self._masker))
+        piece = await run_in_thread(lambda _: read_slice(ring, cursor, limit, is_over=is_over))
+        text = await run_in_thread(lambda _: mask_slice(ring, piece, self._masker))
         job.cursor = piece.end
         lost = [f"[bytes {cursor} to {piece.start} are no longer kept]"] if piece.start > cursor else []
         rest = f", {ring.total - piece.end} bytes more to read" if ring.total > piece.end else ""
-        state = state_words(running, self._shells.settings)
+        state = format_state(running, self._shells.settings)
         end = f"[job {job.number}: {state}; next cursor {piece.end}{rest}]"
         notes = [*_put_away(running), end]
         return ToolOutput("\n".join([*lost, text.rstrip("\n") if text else "[no new output]", *notes]))
@@ -109,7 +109,7 @@ class JobKill:
     parallel = False
     seldom = True
 
-    def __init__(self, shells: Shells) -> None:
+    def __init__(self, shells: SessionShells) -> None:
         """Share the shells with the other tools."""
         self._shells = shells
 
@@ -130,19 +130,19 @@ class JobKill:
         """Kill the job and everything it started, and return its last state."""
         job = self._shells.job(integer_arg(args, "job"), context.session)
         if job.running.status is not None:
-            state = state_words(job.running, self._shells.settings)
+            state = format_state(job.running, self._shells.settings)
             return ToolOutput(f"job {job.number} had ended already: {state}")
         await job.running.stop(_KILL_GRACE_S)
-        state = f"job {job.number}: {state_words(job.running, self._shells.settings)}"
+        state = f"job {job.number}: {format_state(job.running, self._shells.settings)}"
         return ToolOutput("\n".join([state, *_put_away(job.running)]))
 
 
-def _put_away(running: Running) -> list[str]:
+def _put_away(running: RunningCommand) -> list[str]:
     return [f"[{sentence}]" for sentence in running.put_away]
 
 
 def _shown(command: str) -> str:
-    line = visible(command).replace("\n", " ↵ ")
+    line = escape_invisible(command).replace("\n", " ↵ ")
     return line if len(line) <= _MAX_SHOWN_CHARS else f"{line[: _MAX_SHOWN_CHARS - 1]}…"
 
 

@@ -3,24 +3,24 @@
 import codecs
 
 from bridle.tools.secrets import Masker
-from bridle.tools.shell.ring import Piece, Ring
-from bridle.tools.shell.text import MAX_OPEN_ESCAPE, clean, open_escape
+from bridle.tools.shell.output_buffer import OutputBuffer, OutputSlice
+from bridle.tools.shell.terminal_text import MAX_OPEN_ESCAPE, clean_output, open_escape
 
 
-def whole_piece(ring: Ring, cursor: int, limit: int, *, is_over: bool) -> Piece:
+def read_slice(ring: OutputBuffer, cursor: int, limit: int, *, is_over: bool) -> OutputSlice:
     """Read from a position; end at a line end if more follows, and never inside a character."""
     piece = ring.read(cursor, limit)
     data = piece.data
     if piece.end < ring.total:
         cut = data.rfind(b"\n") + 1
         if cut > len(data) // 2:
-            return Piece(data[:cut], piece.start)
+            return OutputSlice(data[:cut], piece.start)
     elif is_over:
         return piece
-    return Piece(data[: _whole_end(data)] or data, piece.start)
+    return OutputSlice(data[: _whole_end(data)] or data, piece.start)
 
 
-def masked_text(ring: Ring, piece: Piece, masker: Masker) -> str:
+def mask_slice(ring: OutputBuffer, piece: OutputSlice, masker: Masker) -> str:
     """Return a piece as masked text, including secrets that extend across one of its ends."""
     first = _neighbour(ring, max(0, piece.start - masker.longest), piece.start)
     last = _neighbour(ring, piece.end, piece.end + masker.longest)
@@ -31,10 +31,10 @@ def masked_text(ring: Ring, piece: Piece, masker: Masker) -> str:
         if stop > begin and start < end:
             shown += [data[position : max(start, begin)], label]
             position = min(stop, end)
-    return masker.mask(clean(b"".join([*shown, data[position:end]])))
+    return masker.mask(clean_output(b"".join([*shown, data[position:end]])))
 
 
-def _neighbour(ring: Ring, start: int, end: int) -> bytes:
+def _neighbour(ring: OutputBuffer, start: int, end: int) -> bytes:
     """Return the bytes next to a piece that are still kept; they may end where the ring starts."""
     data = b""
     while start + len(data) < end:

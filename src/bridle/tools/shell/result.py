@@ -5,17 +5,17 @@ import signal
 from bridle.core.errors import StoreError
 from bridle.core.ports import Blobs
 from bridle.tools.secrets import Masker
-from bridle.tools.shell.ring import Ring
-from bridle.tools.shell.running import Running
+from bridle.tools.shell.output_buffer import OutputBuffer
+from bridle.tools.shell.running_command import RunningCommand
 from bridle.tools.shell.settings import ShellSettings
-from bridle.tools.shell.text import clean
+from bridle.tools.shell.terminal_text import clean_output
 from bridle.tools.toolbox import cap_output
 
 _STEP = 1024 * 1024
 _NO_FORK = ("fork: retry: Resource temporarily unavailable", "fork: Resource temporarily unavailable")
 
 
-def output_text(ring: Ring, masker: Masker, limit: int, blobs: Blobs | None) -> str:
+def output_text(ring: OutputBuffer, masker: Masker, limit: int, blobs: Blobs | None) -> str:
     """Return an output, cut to head and tail if it is long; blocking. A long one is stored in the blobs."""
     text = _whole_text(ring, masker)
     if len(text.encode()) <= limit:
@@ -29,7 +29,7 @@ def output_text(ring: Ring, masker: Masker, limit: int, blobs: Blobs | None) -> 
     return cap_output(text, limit, rest=rest)
 
 
-def _whole_text(ring: Ring, masker: Masker) -> str:
+def _whole_text(ring: OutputBuffer, masker: Masker) -> str:
     texts: list[str] = []
     pieces: list[bytes] = []
     position, total = 0, ring.total
@@ -37,14 +37,14 @@ def _whole_text(ring: Ring, masker: Masker) -> str:
         piece = ring.read(position, min(_STEP, total - position))
         if piece.start > position:
             lost = min(piece.start, total) - position
-            texts += [masker.mask(clean(b"".join(pieces))), f"\n[{lost} bytes are no longer kept]\n"]
+            texts += [masker.mask(clean_output(b"".join(pieces))), f"\n[{lost} bytes are no longer kept]\n"]
             pieces = []
         pieces.append(piece.data)
         position = max(piece.end, position + 1)
-    return "".join([*texts, masker.mask(clean(b"".join(pieces)))])
+    return "".join([*texts, masker.mask(clean_output(b"".join(pieces)))])
 
 
-def ending(running: Running, settings: ShellSettings) -> list[str]:
+def format_ending(running: RunningCommand, settings: ShellSettings) -> list[str]:
     """Return a note on how a command ended; empty when it succeeded."""
     match running.ended_by:
         case "timeout":
@@ -57,15 +57,15 @@ def ending(running: Running, settings: ShellSettings) -> list[str]:
             return [_status_words(running.status or 0, settings)] if running.status else []
 
 
-def state_words(running: Running, settings: ShellSettings) -> str:
+def format_state(running: RunningCommand, settings: ShellSettings) -> str:
     """Return the state of a job in a few words."""
     if running.status is None:
         return f"running for {running.age_s:.0f} s"
-    words = ending(running, settings) or ["exit status 0"]
+    words = format_ending(running, settings) or ["exit status 0"]
     return f"{words[0]}, after {running.age_s:.0f} s"
 
 
-def limit_notes(text: str, running: Running, settings: ShellSettings) -> list[str]:
+def limit_notes(text: str, running: RunningCommand, settings: ShellSettings) -> list[str]:
     """Return notes on the limits that affected a command or its output."""
     notes = []
     if running.ring.failure:

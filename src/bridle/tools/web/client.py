@@ -25,9 +25,9 @@ from bridle.core.errors import ToolError
 from bridle.core.permission import judge
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
-from bridle.tools.web.addresses import check_addresses, is_local_name
+from bridle.tools.web.address_check import check_addresses, is_local_name
 from bridle.tools.web.network import Network
-from bridle.tools.web.urls import Url, follow, shorten
+from bridle.tools.web.urls import Url, resolve_redirect, shorten
 
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 64 * 1024
@@ -48,7 +48,7 @@ class Request(Struct, frozen=True):
     """True if the response may be compressed."""
 
 
-class Answer:
+class Response:
     """The head of a response, and its body as it arrives."""
 
     def __init__(self, url: Url, response: aiohttp.ClientResponse) -> None:
@@ -81,7 +81,7 @@ class Answer:
 
 
 @asynccontextmanager
-async def get(request: Request) -> AsyncGenerator[Answer, None]:
+async def get(request: Request) -> AsyncGenerator[Response, None]:
     """Send a request and yield its response, whatever its status; raises ToolError until the block ends.
 
     Nothing is kept between two requests: no connection, no cookie, no address.
@@ -93,7 +93,7 @@ async def get(request: Request) -> AsyncGenerator[Answer, None]:
             async with _session(request, addresses) as session, _send(session, url, request) as response:
                 location = response.headers.get("location", "")
                 if response.status not in _REDIRECTS or not location:
-                    yield Answer(url, response)
+                    yield Response(url, response)
                     return
                 url = _next_hop(url, location, request)
         except (aiohttp.ClientError, OSError, zlib.error) as error:
@@ -110,7 +110,7 @@ def _send(
 
 
 def _session(request: Request, addresses: Sequence[str]) -> aiohttp.ClientSession:
-    resolver = None if request.network.proxy else _Pinned(addresses)
+    resolver = None if request.network.proxy else _PinnedResolver(addresses)
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the caller has one deadline for all
@@ -139,7 +139,7 @@ async def _addresses(url: Url, request: Request) -> Sequence[str]:
 
 
 def _next_hop(url: Url, location: str, request: Request) -> Url:
-    following = follow(url, location)
+    following = resolve_redirect(url, location)
     if following.host == url.host:
         return following
     access = Access(request.tool, "network", (Subject("domain", following.host),))
@@ -148,7 +148,7 @@ def _next_hop(url: Url, location: str, request: Request) -> Url:
     raise ToolError(f"{url} redirects to {following.host}; fetch {following} if you want it")
 
 
-class _Pinned(AbstractResolver):
+class _PinnedResolver(AbstractResolver):
     """A resolver that always returns the checked addresses, so that no second lookup can differ."""
 
     def __init__(self, addresses: Sequence[str]) -> None:

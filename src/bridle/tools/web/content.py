@@ -55,7 +55,7 @@ _WIDER = {
 }
 
 
-def kind_of(media_type: str, start: bytes) -> Kind:
+def detect_kind(media_type: str, start: bytes) -> Kind:
     """Return the kind of a body; its first bytes decide when the media type is not specific."""
     if media_type in _HTML:
         return "html"

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.blocking import in_thread
-from bridle.tools.common import description, integer_arg, locate, system_errors, text_arg
-from bridle.tools.disk import check_unprotected, file_mode, replacement
-from bridle.tools.paths import Place, printable
+from bridle.tools.common import description, integer_arg, resolve_path, system_errors, text_arg
+from bridle.tools.filesystem import check_unprotected, file_mode, open_replacement
+from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.threads import run_in_thread
 from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import parse_url, shorten
 
 if TYPE_CHECKING:
-    from bridle.tools.web.client import Answer
+    from bridle.tools.web.client import Response
 
 MAX_FILE_BYTES = 1024 * 1024 * 1024
 TIMEOUT_S = 300
@@ -77,7 +77,7 @@ class Download:
             return f"{parse_url(text_arg(args, 'url'))} -> {printable(place.name)}, which is replaced\n"
 
         try:
-            return await in_thread(lambda _: look())
+            return await run_in_thread(lambda _: look())
         except ToolError:
             return ""
 
@@ -87,7 +87,7 @@ class Download:
         from bridle.tools.web.client import Request, get  # noqa: PLC0415
 
         url = parse_url(text_arg(args, "url"))
-        place = await in_thread(lambda _: _target(args, context))
+        place = await run_in_thread(lambda _: _target(args, context))
         timeout_s = min(max(1, integer_arg(args, "timeout") or TIMEOUT_S), MAX_TIMEOUT_S)
         try:
             async with (
@@ -106,14 +106,14 @@ class Download:
         name = printable(place.name)
         return ToolOutput(f"Downloaded {size} bytes{kind}{packed} from {answer.url} to {name}")
 
-    async def _save(self, answer: "Answer", place: Place, context: ToolContext) -> int:
+    async def _save(self, answer: "Response", place: ResolvedPath, context: ToolContext) -> int:
         """Write the body to the file while it arrives; return its size."""
         pipe = _Pipe()
 
         def write(stop: Event) -> None:
             with (
                 system_errors(place.shown),
-                replacement(place, stop=stop, expected="any", keep=context.keep) as descriptor,
+                open_replacement(place, stop=stop, expected="any", keep=context.keep) as descriptor,
             ):
                 for piece in pipe:
                     rest = memoryview(piece)
@@ -123,12 +123,12 @@ class Download:
         try:
             async with asyncio.TaskGroup() as group:
                 # A stopped writer gets no more pieces and does not put the file in place.
-                group.create_task(in_thread(write, on_stop=pipe.end))
+                group.create_task(run_in_thread(write, on_stop=pipe.end))
                 return await self._fill(pipe, answer, context)
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
-    async def _fill(self, pipe: "_Pipe", answer: "Answer", context: ToolContext) -> int:
+    async def _fill(self, pipe: "_Pipe", answer: "Response", context: ToolContext) -> int:
         size, clock = 0, asyncio.get_running_loop().time
         shown_at = clock()
         async for piece in answer.chunks():
@@ -167,14 +167,14 @@ class _Pipe:
             self._loop.call_soon_threadsafe(self._room.release)
 
 
-def _target(args: dict[str, Any], context: ToolContext) -> Place:
-    place = locate(_JUDGED_AS, "write", text_arg(args, "path"), context)
+def _target(args: dict[str, Any], context: ToolContext) -> ResolvedPath:
+    place = resolve_path(_JUDGED_AS, "write", text_arg(args, "path"), context)
     for path in (place.name, place.real):
         check_unprotected(path)
     return place
 
 
-def _too_large(answer: "Answer", limit: int) -> ToolError:
+def _too_large(answer: "Response", limit: int) -> ToolError:
     return ToolError(f"{answer.url} has more than {limit} bytes, the most that is downloaded")
 
 

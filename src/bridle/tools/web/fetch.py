@@ -9,15 +9,15 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.blocking import in_thread
 from bridle.tools.common import description, integer_arg, text_arg
-from bridle.tools.web.content import Kind, decode, kind_of, pretty_json, title_of
-from bridle.tools.web.markdown import convert_html
+from bridle.tools.threads import run_in_thread
+from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, title_of
+from bridle.tools.web.html_text import convert_html
 from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import Url, parse_url
 
 if TYPE_CHECKING:
-    from bridle.tools.web.client import Answer
+    from bridle.tools.web.client import Response
 
 Format = Literal["markdown", "text", "html"]
 
@@ -108,13 +108,13 @@ def _format(args: dict[str, Any]) -> Format:
             raise ToolError(f"format must be markdown, text or html, not {other!r:.40}")
 
 
-async def _read(answer: "Answer", limit: int) -> Page:
+async def _read(answer: "Response", limit: int) -> Page:
     """Read a text body; raises ToolError for any other kind, without waiting for its content."""
-    kind: Kind = kind_of(answer.media_type, b"")
+    kind: Kind = detect_kind(answer.media_type, b"")
     body, is_cut = b"", False
     if kind != "binary":
         body, is_cut = await answer.read(limit)
-        kind = kind_of(answer.media_type, body[:_SNIFFED_BYTES])
+        kind = detect_kind(answer.media_type, body[:_SNIFFED_BYTES])
     if kind == "binary":
         what = answer.media_type or "not text"
         raise ToolError(f"{answer.url} is {what}; use download to save it as a file")
@@ -125,7 +125,7 @@ async def _read(answer: "Answer", limit: int) -> Page:
         text = pretty_json(text) if kind == "json" and not is_cut else text
         return Page(answer.url, kind, text, title, is_cut)
 
-    return await in_thread(lambda _: as_page())
+    return await run_in_thread(lambda _: as_page())
 
 
 async def _rendered(page: Page, form: Format, limit: int) -> str:
@@ -144,7 +144,7 @@ def _cut(text: str, limit: int, page: Page, max_body_bytes: int) -> str:
     return "\n".join([text or "[no text]", *notes])
 
 
-async def _excerpt(answer: "Answer") -> str:
+async def _excerpt(answer: "Response") -> str:
     """Return the text of an error response; empty if it takes too long or is not text."""
     with suppress(TimeoutError, ToolError):
         async with asyncio.timeout(_ERROR_BODY_S):

@@ -81,7 +81,7 @@ def parse_url(text: str) -> Url:
     return Url(scheme, parse_host(host), port or _DEFAULT_PORTS[scheme], path + query)
 
 
-def follow(url: Url, location: str) -> Url:
+def resolve_redirect(url: Url, location: str) -> Url:
     """Return the target of a redirect, which may be relative; raises ToolError."""
     # A header may contain any bytes, which arrive as surrogate escapes.
     text = location.encode(errors="surrogateescape").decode(errors="replace")

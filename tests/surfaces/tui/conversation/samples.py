@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bridle.core.ids import CallId, SessionId
-from bridle.surfaces.board.values import Answer, BoardPage, BoardView, Call, Head, Item, Said
-from bridle.surfaces.tui.conversation.lines import Flow, Line, wrap
-from bridle.surfaces.tui.conversation.prose import Prose
+from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
+from bridle.surfaces.tui.conversation.text_wrap import Flow, Line, wrap
+from bridle.surfaces.view_model.view_types import Answer, BoardPage, BoardView, Call, Head, Item, Said
 
 HEAD = Head(session=SessionId("s"), seq=1, title="", cwd="/", agent="coder")
 
@@ -21,7 +21,7 @@ def wrapped(flows: Iterable[Flow], width: int = 60) -> list[str]:
     return texts(line for flow in flows for line in wrap(flow, width))
 
 
-def settled(prose: Prose, width: int) -> list[str]:
+def settled(prose: MarkdownStream, width: int) -> list[str]:
     """Return a text as it is when there was time to show it finely."""
     prose.lines(width)
     while prose.is_rough:
@@ -32,7 +32,7 @@ def settled(prose: Prose, width: int) -> list[str]:
 
 def shown(text: str, width: int = 60) -> list[str]:
     """Return a finished Markdown text as lines."""
-    prose = Prose()
+    prose = MarkdownStream()
     prose.feed(text)
     prose.finish()
     return settled(prose, width)

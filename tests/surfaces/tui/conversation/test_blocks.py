@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bridle.surfaces.tui.conversation.blocks import MOST_BLOCK_CHARS, Block, Splitter
+from bridle.surfaces.tui.conversation.blocks import MAX_BLOCK_CHARS, Block, BlockSplitter
 
 PARTS = st.sampled_from(
     [
@@ -30,7 +30,7 @@ MARKDOWN = st.lists(PARTS, max_size=25).map("".join)
 
 
 def split(*pieces: str) -> list[Block]:
-    splitter = Splitter()
+    splitter = BlockSplitter()
     return [block for piece in pieces for block in splitter.feed(piece)] + splitter.finish()
 
 
@@ -59,14 +59,14 @@ def test_code_that_is_not_closed_is_code():
 
 
 def test_the_tail_is_what_may_still_change():
-    splitter = Splitter()
+    splitter = BlockSplitter()
 
     assert splitter.feed("one\n\ntwo\nth") == [Block("one")]
     assert splitter.tail == Block("two\nth", has_gap=True)
 
 
 def test_the_begin_of_a_closing_fence_is_not_taken_for_code():
-    splitter = Splitter()
+    splitter = BlockSplitter()
     splitter.feed("```py\na\n``")
 
     assert splitter.tail == Block("a", "code", "py")
@@ -82,15 +82,15 @@ def test_a_long_table_goes_on_with_its_head():
 def test_a_line_without_end_is_cut_between_words():
     blocks = split("word " * 2000)
 
-    assert max(len(block.text) for block in blocks) <= MOST_BLOCK_CHARS
+    assert max(len(block.text) for block in blocks) <= MAX_BLOCK_CHARS
     assert "".join(block.text for block in blocks) == "word " * 2000
 
 
 @settings(max_examples=60)
 @given(MARKDOWN, st.lists(st.integers(0, 60), max_size=6))
 @example("- a\r\n\r\n- b\r\n", [4])
-@example("x" * 3 * MOST_BLOCK_CHARS, [10, 20])
-@example("```\n" + "y\n" * MOST_BLOCK_CHARS + "```\n", [7])
+@example("x" * 3 * MAX_BLOCK_CHARS, [10, 20])
+@example("```\n" + "y\n" * MAX_BLOCK_CHARS + "```\n", [7])
 def test_blocks_do_not_depend_on_how_the_text_arrives(text, cuts):
     places = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     pieces = [text[start:end] for start, end in pairwise(places)]

@@ -1,8 +1,8 @@
 """What was said, thought and noted."""
 
 from bridle.core.ids import RunId
-from bridle.surfaces.board.values import Attached, Note, Said
 from bridle.surfaces.tui.conversation.items import note_flows, said_flows, thought_head
+from bridle.surfaces.view_model.view_types import Attached, Note, Said
 from tests.surfaces.tui.conversation.samples import said, wrapped
 
 

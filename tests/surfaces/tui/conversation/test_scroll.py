@@ -3,15 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridle.surfaces.tui.conversation.loaded_rows import LinePosition, LoadedRows
 from bridle.surfaces.tui.conversation.scroll import Scroll
-from bridle.surfaces.tui.conversation.window import Place, Window
 from tests.surfaces.tui.conversation.samples import answer, page, said, view
 
 HEIGHT = 10
 
 
-def scroll_of(items, before=None) -> tuple[Window, Scroll]:
-    window = Window()
+def scroll_of(items, before=None) -> tuple[LoadedRows, Scroll]:
+    window = LoadedRows()
     window.resize(20)
     window.show(view(items, before), 0)
     scroll = Scroll(window)
@@ -20,7 +20,7 @@ def scroll_of(items, before=None) -> tuple[Window, Scroll]:
     return window, scroll
 
 
-def top_line(window: Window, scroll: Scroll) -> str:
+def top_line(window: LoadedRows, scroll: Scroll) -> str:
     found = window.line(scroll.y)
     return found[1].text if found is not None else ""
 
@@ -87,9 +87,9 @@ def test_what_shrinks_to_the_end_is_followed_again():
 def test_a_row_is_brought_into_view():
     window, scroll = scroll_of(messages(1, 40))
 
-    scroll.reveal(Place(0, 0))
+    scroll.reveal(LinePosition(0, 0))
     assert (scroll.place(), scroll.is_following) == (0, False)
-    scroll.reveal(Place(39, 2))
+    scroll.reveal(LinePosition(39, 2))
     assert scroll.place() <= window.top(39) + 3 < scroll.y + HEIGHT
 
 
@@ -146,4 +146,4 @@ def test_it_is_always_inside_what_there_is(steps):
                 scroll.height = number % 12
         y = scroll.place()
         assert 0 <= y <= max(0, window.total - scroll.height)
-        assert not window.lay(y, y + scroll.height)
+        assert not window.lay_out(y, y + scroll.height)

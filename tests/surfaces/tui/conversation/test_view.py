@@ -8,10 +8,10 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 from bridle.core.ids import SessionId
-from bridle.surfaces.board.values import Drop, Flash, Grow, Put, Thought
 from bridle.surfaces.tui.conversation import Conversation
-from bridle.surfaces.tui.conversation.window import KEPT_ROWS, MOST_ROWS
+from bridle.surfaces.tui.conversation.loaded_rows import KEPT_ROWS, MAX_ROWS
 from bridle.surfaces.tui.theme import THEMES
+from bridle.surfaces.view_model.view_types import Drop, Flash, Grow, Put, Thought
 from tests.patience import PATIENCE_S
 from tests.surfaces.tui.conversation.samples import answer, call, page, said, view
 from tests.surfaces.tui.conversation.test_cards import DIFF
@@ -34,7 +34,7 @@ class Stage(App[None]):
     def on_mount(self) -> None:
         self.conversation.show(self.given)
         self.conversation.focus()
-        self.conversation.bring_up_to_date()
+        self.conversation.lay_out_now()
 
     def on_conversation_older_wanted(self, event: Conversation.OlderWanted) -> None:
         self.posted.append(event)
@@ -46,7 +46,7 @@ class Stage(App[None]):
     @property
     def lines(self) -> list[str]:
         """Return what is on the screen."""
-        self.conversation.bring_up_to_date()
+        self.conversation.lay_out_now()
         height = self.conversation.size.height
         return [
             "".join(part.text for part in self.conversation.render_line(y)).rstrip() for y in range(height)
@@ -115,7 +115,7 @@ async def test_a_page_that_could_not_be_had_is_asked_for_again():
     stage = Stage(said(5), before=4)
     async with stage.run_test(size=(30, 5)) as pilot:
         stage.conversation.load_failed()
-        stage.conversation.bring_up_to_date()
+        stage.conversation.lay_out_now()
         await pilot.pause()
 
         assert stage.posted == [Conversation.OlderWanted(4)] * 2
@@ -128,7 +128,7 @@ async def test_rows_are_bounded_both_ways():
             await pilot.press("home")
             await pilot.pause()
             stage.conversation.prepend(page(last - 199, last))
-            stage.conversation.bring_up_to_date()
+            stage.conversation.lay_out_now()
         await pilot.press("home")
         assert stage.lines[0] == " ▌ said 1"
 
@@ -145,7 +145,7 @@ async def test_going_down_again_brings_the_pages_back_one_by_one():
         for first in (651, 301):
             await pilot.press("home")
             stage.conversation.prepend(page(first, first + 349))
-            stage.conversation.bring_up_to_date()
+            stage.conversation.lay_out_now()
         await pilot.press("home")
         asked = []
         for _ in range(4):
@@ -164,11 +164,11 @@ async def test_going_down_again_brings_the_pages_back_one_by_one():
 async def test_while_the_end_is_followed_old_items_are_let_go_of():
     stage = Stage()
     async with stage.run_test(size=(30, 5)) as pilot:
-        stage.conversation.apply([Put(said(seq)) for seq in range(1, MOST_ROWS + 2)])
-        stage.conversation.bring_up_to_date()
+        stage.conversation.apply([Put(said(seq)) for seq in range(1, MAX_ROWS + 2)])
+        stage.conversation.lay_out_now()
         await pilot.pause()
 
-        gone = MOST_ROWS + 1 - KEPT_ROWS
+        gone = MAX_ROWS + 1 - KEPT_ROWS
         assert stage.posted == [Conversation.Forgotten(tuple(f"k{seq}" for seq in range(1, gone + 1)))]
         await pilot.press("home")
         await pilot.pause()

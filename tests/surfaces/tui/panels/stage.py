@@ -10,7 +10,6 @@ from textual.widgets import Input
 
 from bridle.core.context import ContextUsage
 from bridle.core.errors import SessionError
-from bridle.core.glance import Glance
 from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import AnyCommand, ApprovalRequested, Delete, Fork
@@ -27,13 +26,14 @@ from bridle.core.queries import (
 )
 from bridle.core.server_views import ServerView
 from bridle.core.session_api import ForkReceipt, LiveSession, Receipt
+from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.board.values import Head
 from bridle.surfaces.export import Format
-from bridle.surfaces.folder import AgentRow, ModelView
-from bridle.surfaces.tui.keys import key_words
+from bridle.surfaces.folder_info import AgentRow, ModelView
+from bridle.surfaces.tui.keys import format_keys
 from bridle.surfaces.tui.panels.host import Child, DiffStyle, Point
 from bridle.surfaces.usage import Stats
+from bridle.surfaces.view_model.view_types import Head
 
 SESSION = SessionId("s1")
 DIFF = """\
@@ -60,7 +60,7 @@ class Answers:
     servers: Sequence[ServerView] = ()
     usage: Stats | None = None
     context: NextContext | None = None
-    glance: Glance | None = None
+    glance: SessionStatus | None = None
 
 
 class FakeApi:
@@ -169,7 +169,7 @@ class Stage(App[None]):
         return "\n".join("".join(segment.text for segment in row).rstrip() for row in strips)
 
     def key_words(self, name: str) -> str:
-        return key_words(name, {})
+        return format_keys(name, {})
 
     def is_typing(self) -> bool:
         return bool(self.prompt.value)

@@ -3,9 +3,9 @@
 from bridle.core.ids import RunId
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import DropQueued, EditQueued, QueuedPrompt
-from bridle.surfaces.board.values import RunHead
-from bridle.surfaces.tui.panels.following import show_in_windows
+from bridle.surfaces.tui.panels.live_windows import update_windows
 from bridle.surfaces.tui.panels.queue import QueueScreen
+from bridle.surfaces.view_model.view_types import RunHead
 from tests.surfaces.tui.panels.stage import SESSION, Stage, head, settled
 
 PICTURE = Media("image/png", "AAAA", "a.png")
@@ -43,7 +43,7 @@ async def test_a_prompt_is_removed_or_steered():
         await settled(pilot)
 
         app.head = head(queue=(SECOND,), run=RUN)
-        show_in_windows(app, app.head)
+        update_windows(app, app.head)
         await settled(pilot)
 
         assert "run the tests" not in app.text()

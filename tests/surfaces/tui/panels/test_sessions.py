@@ -2,10 +2,10 @@
 
 import re
 
-from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Archive, Rename, RunEnded, SessionCreated, SessionFacts
 from bridle.core.session_api import LiveSession
+from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.tui.panels.rewind import RewindScreen
 from bridle.surfaces.tui.panels.sessions import SessionsScreen
@@ -35,7 +35,7 @@ def stage() -> Stage:
     }
     facts = SessionFacts(SessionCreated(SessionId("s1"), "/project"))
     ended = RunEnded(RunId("r"), "completed", "All is *well* \x1b[31mnow")
-    app.api.answers.glance = Glance(9, 9, facts, last=ended)
+    app.api.answers.glance = SessionStatus(9, 9, facts, last=ended)
     return app
 
 

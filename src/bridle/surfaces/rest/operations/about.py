@@ -6,13 +6,13 @@ from typing import Any
 from starlette.responses import Response
 
 from bridle.core.session_api import LiveSession
-from bridle.surfaces.meerkat.capabilities import Capabilities, capabilities
+from bridle.surfaces.meerkat.capabilities import Capabilities, build_capabilities
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 
 CONTRACT = parse_contract(DEFAULT_CONTRACT)
 
-Plain = Ask[None, Nothing, Nothing]
+Plain = ValidRequest[None, Nothing, Nothing]
 
 
 async def _openapi(ask: Plain) -> Response:
@@ -20,11 +20,11 @@ async def _openapi(ask: Plain) -> Response:
 
 
 async def _live(ask: Plain) -> Response:
-    return answer(ask.desk.live())
+    return json_response(ask.desk.live())
 
 
 async def _capabilities(ask: Plain) -> Response:
-    return answer(capabilities(CONTRACT))
+    return json_response(build_capabilities(CONTRACT))
 
 
 OPERATIONS = (

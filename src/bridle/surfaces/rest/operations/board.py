@@ -5,23 +5,27 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from bridle.surfaces.board.loading import older_items, open_board
-from bridle.surfaces.board.values import BoardPage, BoardView
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
-from bridle.surfaces.rest.operations.fields import MOST, Text
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
+from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Text
 from bridle.surfaces.timeline import Timeline, timeline_of
+from bridle.surfaces.view_model.loader import load_older_items, open_board
+from bridle.surfaces.view_model.view_types import BoardPage, BoardView
 
 
 class BoardQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The point in the session to show."""
 
-    at: Annotated[int, Meta(ge=1, le=MOST, description="After this record; now if not given.")] | None = None
+    at: (
+        Annotated[int, Meta(ge=1, le=MAX_SAFE_INT, description="After this record; now if not given.")] | None
+    ) = None
 
 
 class ItemsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which items to return."""
 
-    before: Annotated[int, Meta(ge=1, le=MOST, description="What the page that is known already has said.")]
+    before: Annotated[
+        int, Meta(ge=1, le=MAX_SAFE_INT, description="What the page that is known already has said.")
+    ]
 
 
 class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,17 +34,17 @@ class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
     run: Annotated[Text, Meta(description="The id of a run; the last one if not given.")] = ""
 
 
-async def _board(ask: Ask[None, BoardQuery, Nothing]) -> Response:
+async def _board(ask: ValidRequest[None, BoardQuery, Nothing]) -> Response:
     board = await open_board(ask.api, ask.session, ask.query.at)
-    return answer(board.view)
+    return json_response(board.view)
 
 
-async def _items(ask: Ask[None, ItemsQuery, Nothing]) -> Response:
-    return answer(await older_items(ask.api, ask.session, ask.query.before))
+async def _items(ask: ValidRequest[None, ItemsQuery, Nothing]) -> Response:
+    return json_response(await load_older_items(ask.api, ask.session, ask.query.before))
 
 
-async def _timeline(ask: Ask[None, TimelineQuery, Nothing]) -> Response:
-    return answer(await timeline_of(ask.api, ask.session, ask.query.run))
+async def _timeline(ask: ValidRequest[None, TimelineQuery, Nothing]) -> Response:
+    return json_response(await timeline_of(ask.api, ask.session, ask.query.run))
 
 
 OPERATIONS = (

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
+from bridle.surfaces.error_codes import ErrorKind
 from bridle.surfaces.meerkat.config import ConfigEnvelope, SettingsChanged, UserConfig
-from bridle.surfaces.problems import Problem
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.problem_document import ProblemResponse, document
 
-SETTINGS_CHANGED = Problem("SETTINGS_CHANGED", -32602, 412, "Somebody else has changed the settings")
+SETTINGS_CHANGED = ErrorKind("SETTINGS_CHANGED", -32602, 412, "Somebody else has changed the settings")
 
 Settings = dict[str, Any]
 
@@ -25,25 +25,25 @@ class Matching(Struct, frozen=True, rename="kebab"):
     ] = ""
 
 
-async def _get(ask: Ask[None, Nothing, Nothing]) -> Response:
+async def _get(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
     return await _told(ask, lambda config: config.read())
 
 
-async def _put(ask: Ask[Settings, Nothing, Matching]) -> Response:
+async def _put(ask: ValidRequest[Settings, Nothing, Matching]) -> Response:
     return await _told(ask, lambda config: config.replace(ask.body, _expected(ask.headers.if_match)))
 
 
-async def _patch(ask: Ask[Settings, Nothing, Matching]) -> Response:
+async def _patch(ask: ValidRequest[Settings, Nothing, Matching]) -> Response:
     return await _told(ask, lambda config: config.patch(ask.body, _expected(ask.headers.if_match)))
 
 
-async def _told(ask: Ask[Any, Nothing, Any], do: Callable[[UserConfig], ConfigEnvelope]) -> Response:
+async def _told(ask: ValidRequest[Any, Nothing, Any], do: Callable[[UserConfig], ConfigEnvelope]) -> Response:
     folders = ask.desk.folders
     try:
-        found = await asyncio.to_thread(lambda: do(UserConfig(*folders.owners())))
+        found = await asyncio.to_thread(lambda: do(UserConfig(*folders.get_user_settings())))
     except SettingsChanged as error:
         return ProblemResponse(document(SETTINGS_CHANGED, error.message, hint=error.hint))
-    return answer(found.config, headers={"etag": f'"{found.generation}"'})
+    return json_response(found.config, headers={"etag": f'"{found.generation}"'})
 
 
 def _expected(tag: str) -> int | None:

@@ -7,9 +7,9 @@ from msgspec import Meta, Struct
 from bridle.core.protocol.commands import MAX_KEY_CHARS
 from bridle.core.trace import parse_trace
 
-MOST = 2**53 - 1  # the largest integer that every JSON client can represent
+MAX_SAFE_INT = 2**53 - 1  # the largest integer that every JSON client can represent
 
-Seq: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
+Seq: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)]
 Cwd: TypeAlias = Annotated[
     str, Meta(max_length=4096, description="The absolute path of a folder; that of the service if not given.")
 ]

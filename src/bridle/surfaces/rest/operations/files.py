@@ -10,7 +10,7 @@ from bridle.core.queries import ServerPrompts
 from bridle.core.server_views import PromptView
 from bridle.core.skill import Skill
 from bridle.surfaces.file_names import MAX_LIMIT, FoundFiles
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import Cwd, InFolder, Text
 from bridle.surfaces.skill_prompt import expand_in
 
@@ -45,27 +45,27 @@ class Meant(Struct, frozen=True):
     text: str
 
 
-async def _files(ask: Ask[None, FilesQuery, Nothing]) -> Response:
+async def _files(ask: ValidRequest[None, FilesQuery, Nothing]) -> Response:
     query = ask.query
     folder = await asyncio.to_thread(ask.desk.folders.path, query.cwd)
-    return answer(await ask.desk.files.find(folder, query.q, query.limit))
+    return json_response(await ask.desk.files.find(folder, query.q, query.limit))
 
 
-async def _commands(ask: Ask[None, InFolder, Nothing]) -> Response:
+async def _commands(ask: ValidRequest[None, InFolder, Nothing]) -> Response:
     skills = await ask.desk.about_folders.skills(ask.query.cwd)
     folder = await asyncio.to_thread(ask.desk.folders.path, ask.query.cwd)
     prompts = await ask.api.ask(ServerPrompts(folder))
     usable = [skill for skill in skills if skill.user_invocable]
-    return answer([*map(_of_skill, usable), *map(_of_server, prompts)])
+    return json_response([*map(_of_skill, usable), *map(_of_server, prompts)])
 
 
-async def _expand(ask: Ask[Typed, Nothing, Nothing]) -> Response:
+async def _expand(ask: ValidRequest[Typed, Nothing, Nothing]) -> Response:
     folders, typed = ask.desk.folders, ask.body
 
     def expanded() -> str:
         return expand_in(typed.text, folders.path(typed.cwd), folders.environ)
 
-    return answer(Meant(await asyncio.to_thread(expanded)))
+    return json_response(Meant(await asyncio.to_thread(expanded)))
 
 
 def _of_skill(skill: Skill) -> SlashCommand:

@@ -8,11 +8,11 @@ from starlette.responses import Response
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.server_views import ServerView
 from bridle.core.skill import Skill
-from bridle.surfaces.books import UsePlots
-from bridle.surfaces.folder import AgentRow, ModelView, RuleList
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.folder_info import AgentRow, ModelView, RuleList
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import InFolder, Text
 from bridle.surfaces.usage import AllStats, time_before
+from bridle.surfaces.usage_by_hour import UsePlots
 
 
 class ModelsQuery(InFolder, frozen=True, forbid_unknown_fields=True):
@@ -35,33 +35,33 @@ class StatsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     archived: Annotated[bool, Meta(description="Also those that were put away.")] = False
 
 
-async def _agents(ask: Ask[None, InFolder, Nothing]) -> Response:
-    return answer(await ask.desk.about_folders.agents(ask.query.cwd))
+async def _agents(ask: ValidRequest[None, InFolder, Nothing]) -> Response:
+    return json_response(await ask.desk.about_folders.agents(ask.query.cwd))
 
 
-async def _skills(ask: Ask[None, InFolder, Nothing]) -> Response:
-    return answer(await ask.desk.about_folders.skills(ask.query.cwd))
+async def _skills(ask: ValidRequest[None, InFolder, Nothing]) -> Response:
+    return json_response(await ask.desk.about_folders.skills(ask.query.cwd))
 
 
-async def _models(ask: Ask[None, ModelsQuery, Nothing]) -> Response:
+async def _models(ask: ValidRequest[None, ModelsQuery, Nothing]) -> Response:
     query = ask.query
-    return answer(await ask.desk.about_folders.models(query.cwd, query.q, every=query.all))
+    return json_response(await ask.desk.about_folders.models(query.cwd, query.q, every=query.all))
 
 
-async def _rules(ask: Ask[None, RulesQuery, Nothing]) -> Response:
-    return answer(await ask.desk.about_folders.rules(ask.query.cwd, ask.query.agent))
+async def _rules(ask: ValidRequest[None, RulesQuery, Nothing]) -> Response:
+    return json_response(await ask.desk.about_folders.rules(ask.query.cwd, ask.query.agent))
 
 
-async def _servers(ask: Ask[None, InFolder, Nothing]) -> Response:
-    return answer(await ask.desk.about_folders.servers(ask.query.cwd))
+async def _servers(ask: ValidRequest[None, InFolder, Nothing]) -> Response:
+    return json_response(await ask.desk.about_folders.servers(ask.query.cwd))
 
 
-async def _stats(ask: Ask[None, StatsQuery, Nothing]) -> Response:
-    return answer(await ask.desk.about_folders.stats(_since(ask.query), archived=ask.query.archived))
+async def _stats(ask: ValidRequest[None, StatsQuery, Nothing]) -> Response:
+    return json_response(await ask.desk.about_folders.stats(_since(ask.query), archived=ask.query.archived))
 
 
-async def _plots(ask: Ask[None, StatsQuery, Nothing]) -> Response:
-    return answer(await ask.desk.books.plots(_since(ask.query), archived=ask.query.archived))
+async def _plots(ask: ValidRequest[None, StatsQuery, Nothing]) -> Response:
+    return json_response(await ask.desk.books.plots(_since(ask.query), archived=ask.query.archived))
 
 
 def _since(query: StatsQuery) -> int:

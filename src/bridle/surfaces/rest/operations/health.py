@@ -4,12 +4,12 @@ import asyncio
 
 from starlette.responses import PlainTextResponse, Response
 
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest
 from bridle.surfaces.rest.problem_document import NOT_FOUND, NOT_READY, ProblemResponse, document
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
-Plain = Ask[None, Nothing, Nothing]
+Plain = ValidRequest[None, Nothing, Nothing]
 
 
 async def _health(ask: Plain) -> Response:

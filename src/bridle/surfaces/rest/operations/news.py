@@ -6,11 +6,11 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from bridle.core.session_api import SessionNews
-from bridle.surfaces.rest.news import OnlyNews, WithNews, news_event
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation
-from bridle.surfaces.rest.operations.streaming import MEDIA, Done
+from bridle.surfaces.rest.event_stream import DONE, RETRY
+from bridle.surfaces.rest.news_feed import OnlyNews, WithNews, news_event
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest
+from bridle.surfaces.rest.operations.streams import MEDIA, Done
 from bridle.surfaces.rest.problem_document import ProblemDocument
-from bridle.surfaces.rest.stream import DONE, RETRY
 
 
 class NewsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,7 +19,7 @@ class NewsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     live: Annotated[bool, Meta(description="Whether to go on after how the sessions are now.")] = True
 
 
-async def _news(ask: Ask[None, NewsQuery, Nothing]) -> Response:
+async def _news(ask: ValidRequest[None, NewsQuery, Nothing]) -> Response:
     if ask.query.live:
         return WithNews(ask.desk.news, OnlyNews(ask.desk.news))
     told = [news_event(SessionNews(session.id, session)) for session in ask.desk.live()]

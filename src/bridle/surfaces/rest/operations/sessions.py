@@ -6,12 +6,12 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from bridle.core.glance import Glance
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, QueuedPrompt, Totals
 from bridle.core.queries import ListSessions, Status
+from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.rest.operation import Ask, Nothing, Operation, answer
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import Text
 from bridle.system.dates import rfc3339
 
@@ -67,7 +67,7 @@ class SessionState(Struct, frozen=True):
     totals: Totals
 
 
-async def _list(ask: Ask[None, SessionsQuery, Nothing]) -> Response:
+async def _list(ask: ValidRequest[None, SessionsQuery, Nothing]) -> Response:
     query = ask.query
     listed = await ask.api.ask(ListSessions(archived=query.archived))
     if query.below:
@@ -77,7 +77,7 @@ async def _list(ask: Ask[None, SessionsQuery, Nothing]) -> Response:
     if query.before:
         found = [session for session in found if _place(session) < query.before]
     page = found[: query.limit]
-    return answer(SessionPage(page, _place(page[-1]) if len(found) > len(page) else None))
+    return json_response(SessionPage(page, _place(page[-1]) if len(found) > len(page) else None))
 
 
 def _below(sessions: Sequence[SessionSummary], root: SessionId) -> list[SessionSummary]:
@@ -100,11 +100,11 @@ def _place(session: SessionSummary) -> str:
     return f"{session.updated_at:020d}-{session.id}"
 
 
-async def _show(ask: Ask[None, Nothing, Nothing]) -> Response:
-    return answer(_state(ask.session, await ask.api.ask(Status(ask.session))))
+async def _show(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
+    return json_response(_state(ask.session, await ask.api.ask(Status(ask.session))))
 
 
-def _state(session_id: SessionId, session: Glance) -> SessionState:
+def _state(session_id: SessionId, session: SessionStatus) -> SessionState:
     facts, run = session.facts, session.run
     return SessionState(
         session_id=session_id,

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-MOST_BLOCK_CHARS = 2_500  # about 4 ms per frame
+MAX_BLOCK_CHARS = 2_500  # about 4 ms per frame
 
 _MARKER = re.compile(r"(?:[-*+]|(?P<number>\d{1,9})[.)])(?: +|$)")
 _HEADING = re.compile(r"#{1,6}(?: |$)")
@@ -47,7 +47,7 @@ class _Fence(Struct, frozen=True):
         return not line.strip().strip(self.marks[0])
 
 
-class Splitter:
+class BlockSplitter:
     """Takes a text in chunks of any size and returns its blocks."""
 
     def __init__(self) -> None:
@@ -95,9 +95,9 @@ class Splitter:
 
     def _shortened(self, line: str) -> str:
         """Process the first parts of a line that is too long; return the rest."""
-        while len(line) > MOST_BLOCK_CHARS:
-            at = line.rfind(" ", MOST_BLOCK_CHARS // 2, MOST_BLOCK_CHARS)
-            at = MOST_BLOCK_CHARS if at < 0 else at
+        while len(line) > MAX_BLOCK_CHARS:
+            at = line.rfind(" ", MAX_BLOCK_CHARS // 2, MAX_BLOCK_CHARS)
+            at = MAX_BLOCK_CHARS if at < 0 else at
             self._take(line[:at], is_cut=True)
             line = line[at:]
         return line
@@ -138,7 +138,7 @@ class Splitter:
             else:
                 self._close()
             return True
-        if self._chars > MOST_BLOCK_CHARS:
+        if self._chars > MAX_BLOCK_CHARS:
             indented = (self._item_indent or 0) if inside else self._indent
             self._close()
             self._kind, self._language, self._indent = "code", fence.language, indented
@@ -150,7 +150,7 @@ class Splitter:
         if not self._lines or self._is_over:
             return True
         inside = self._item_indent is not None and indent >= self._item_indent
-        if self._chars > MOST_BLOCK_CHARS:
+        if self._chars > MAX_BLOCK_CHARS:
             return True
         if inside:
             return False
@@ -177,7 +177,7 @@ class Splitter:
 
     def _open(self, indent: int) -> None:
         """Start a block; a table that was too long continues with its header row."""
-        is_cut = self._chars > MOST_BLOCK_CHARS and not self._is_blank
+        is_cut = self._chars > MAX_BLOCK_CHARS and not self._is_blank
         head = self._lines[:2]
         self._close()
         self._indent = indent if is_cut else 0

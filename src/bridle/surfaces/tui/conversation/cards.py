@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from bridle.surfaces.board.values import Attached, Call, CallState
 from bridle.surfaces.diffs import DIFFING_TOOLS
-from bridle.surfaces.render import count, short_id, took
 from bridle.surfaces.terminal import one_line
-from bridle.surfaces.tui.conversation.code import inked, lexer_of
+from bridle.surfaces.text_format import format_count, format_elapsed, short_id
+from bridle.surfaces.tui.conversation.code import find_lexer, highlight
 from bridle.surfaces.tui.conversation.diffs import diff_flows
-from bridle.surfaces.tui.conversation.lines import WRAP_MARK, Flow, Piece, Pieces, clean, clean_line
+from bridle.surfaces.tui.conversation.text_wrap import WRAP_MARK, Flow, Piece, Pieces, sanitize, sanitize_line
+from bridle.surfaces.view_model.view_types import Attached, Call, CallState
 
 MARKS: dict[CallState, tuple[str, str]] = {
     "writing": ("…", "dim"),
@@ -27,9 +27,9 @@ CLOSED_LINES: dict[str, int] = {"code": 8, "diff": 12, "output": 4, "preview": 1
 OPEN_LINES = 1_000  # lines of each part of an open card
 TAIL_CHARS = 8_000  # characters of a running call's output
 OPEN_TAIL_CHARS = 100_000
-MOST_CHARS = 400_000  # characters of one part
-MOST_DEPTH = 6
-MOST_BRIEF_CHARS = 500
+MAX_CHARS = 400_000  # characters of one part
+MAX_DEPTH = 6
+MAX_BRIEF_CHARS = 500
 
 _WORDS: dict[CallState, str] = {
     "writing": "is being written",
@@ -42,21 +42,21 @@ _ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'))
 
 def card_flows(call: Call, *, is_open: bool, depth: int, now_ms: int) -> list[Flow]:
     """Return the flows of a call; for a running call, only the end of its output is read."""
-    indent: Pieces = (("  " * min(depth, MOST_DEPTH), "text"),) if depth else ()
+    indent: Pieces = (("  " * min(depth, MAX_DEPTH), "text"),) if depth else ()
     flows = [_head(call, indent, now_ms)]
     if (
         call.why
         and call.why not in call.output
         and (call.state == "denied" or (is_open and call.state == "waiting"))
     ):
-        flows.append(Flow(((clean_line(call.why), MARKS[call.state][1]),), _bar(indent), _bar(indent)))
+        flows.append(Flow(((sanitize_line(call.why), MARKS[call.state][1]),), _bar(indent), _bar(indent)))
     parts = _parts(call, is_open=is_open)
     for number, (name, part) in enumerate(parts):
         if number:
             flows.append(Flow(((f"├ {name}", "dim"),), (*indent, ("  ", "text")), mode="cut"))
         flows += _shown(name, part, call, indent, is_open=is_open)
     if call.changed and not call.diff:
-        flows.append(Flow(((clean_line(call.changed), "dim"),), _bar(indent), _bar(indent)))
+        flows.append(Flow(((sanitize_line(call.changed), "dim"),), _bar(indent), _bar(indent)))
     if call.attached:
         flows.append(Flow(chips(call.attached), _bar(indent), _bar(indent)))
     return flows
@@ -71,7 +71,7 @@ def chips(attached: Sequence[Attached]) -> Pieces:
     """Return labels for attached pictures and files on one line."""
     pieces: list[Piece] = []
     for one in attached:
-        name = one_line(one.name)[:MOST_BRIEF_CHARS]
+        name = one_line(one.name)[:MAX_BRIEF_CHARS]
         words = f"{name} · {one_line(one.mime)}" if name else one_line(one.mime)
         pieces += [(f"[{words}]", "name"), (" ", "text")]
     return tuple(pieces[:-1])
@@ -79,8 +79,8 @@ def chips(attached: Sequence[Attached]) -> Pieces:
 
 def _head(call: Call, indent: Pieces, now_ms: int) -> Flow:
     mark, ink = MARKS[call.state]
-    brief = one_line(call.brief[: 4 * MOST_BRIEF_CHARS])[:MOST_BRIEF_CHARS]
-    pieces: list[Piece] = [(clean_line(call.tool), "strong")]
+    brief = one_line(call.brief[: 4 * MAX_BRIEF_CHARS])[:MAX_BRIEF_CHARS]
+    pieces: list[Piece] = [(sanitize_line(call.tool), "strong")]
     if brief:
         pieces += [(" ", "text"), (brief, "name")]
     details = [_WORDS.get(call.state, ""), _duration(call, now_ms)]
@@ -94,7 +94,7 @@ def _head(call: Call, indent: Pieces, now_ms: int) -> Flow:
 
 def _duration(call: Call, now_ms: int) -> str:
     if call.duration_ms:
-        return took(call.duration_ms)
+        return format_elapsed(call.duration_ms)
     if call.state != "running":
         return ""
     if not call.started_at:
@@ -113,7 +113,7 @@ def _parts(call: Call, *, is_open: bool) -> list[tuple[str, list[Flow]]]:
             text = text.replace(written, meant)
         return [("written", _text(text))] if text else []
     if call.code and (is_open or call.state != "waiting"):
-        parts.append(("code", [Flow(line) for line in inked(call.code, lexer_of("python"))]))
+        parts.append(("code", [Flow(line) for line in highlight(call.code, find_lexer("python"))]))
     if call.preview and call.state == "waiting" and is_open and not call.code:  # else the approval shows it
         flows = diff_flows(call.preview) if call.tool in DIFFING_TOOLS else []
         parts.append(("preview", flows or _text(call.preview)))
@@ -129,7 +129,7 @@ def _parts(call: Call, *, is_open: bool) -> list[tuple[str, list[Flow]]]:
 def _output(call: Call, *, is_open: bool) -> str:
     if call.state == "running":
         return call.output[-(OPEN_TAIL_CHARS if is_open else TAIL_CHARS) :]
-    return call.output[:MOST_CHARS]
+    return call.output[:MAX_CHARS]
 
 
 def _shown(name: str, part: list[Flow], call: Call, indent: Pieces, *, is_open: bool) -> list[Flow]:
@@ -154,7 +154,7 @@ def _shown(name: str, part: list[Flow], call: Call, indent: Pieces, *, is_open: 
     if left <= 0:
         is_long = is_open and not is_live and len(part) > CLOSED_LINES.get(name, LIVE_LINES)
         return [*flows, _fold_line(indent, "▾ fold")] if is_long else flows
-    more = _fold_line(indent, f"{'…' if is_open else '▸'} {count(left, 'more line')}")
+    more = _fold_line(indent, f"{'…' if is_open else '▸'} {format_count(left, 'more line')}")
     return [more, *flows] if from_end else [*flows, more]
 
 
@@ -167,4 +167,4 @@ def _bar(indent: Pieces) -> Pieces:
 
 
 def _text(text: str, ink: str = "text") -> list[Flow]:
-    return [Flow(((line, ink),)) for line in clean(text.rstrip("\n")).split("\n")]
+    return [Flow(((line, ink),)) for line in sanitize(text.rstrip("\n")).split("\n")]

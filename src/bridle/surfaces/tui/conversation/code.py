@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from pygments.token import Comment, Keyword, Name, Number, String, Token, _TokenType  # type: ignore[import-untyped]
 
-from bridle.surfaces.tui.conversation.lines import WRAP_MARK, Flow, Piece, Pieces, clean, clean_line
+from bridle.surfaces.tui.conversation.text_wrap import WRAP_MARK, Flow, Piece, Pieces, sanitize, sanitize_line
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
-MOST_LANGUAGE_CHARS = 30
+MAX_LANGUAGE_CHARS = 30
 
 BAR: Pieces = (("│ ", "dim"),)
 WRAPPED_BAR: Pieces = ((f"│{WRAP_MARK}", "dim"),)
@@ -34,14 +34,14 @@ _INKS: dict[_TokenType, str] = {
 
 def code_flows(code: str, language: str, lead: Pieces = BAR, hang: Pieces = WRAPPED_BAR) -> list[Flow]:
     """Return a flow for each line of code; an unknown language is shown by name, without highlighting."""
-    lexer = lexer_of(language[: MOST_LANGUAGE_CHARS + 1].lower())
-    named = [Flow(((clean_line(language), "dim"),), lead, hang)] if language and lexer is None else []
-    return named + [Flow(line, lead, hang, "letters") for line in inked(code, lexer)]
+    lexer = find_lexer(language[: MAX_LANGUAGE_CHARS + 1].lower())
+    named = [Flow(((sanitize_line(language), "dim"),), lead, hang)] if language and lexer is None else []
+    return named + [Flow(line, lead, hang, "letters") for line in highlight(code, lexer)]
 
 
-def inked(code: str, lexer: "Lexer | None") -> list[Pieces]:
+def highlight(code: str, lexer: "Lexer | None") -> list[Pieces]:
     """Return the highlighted lines of code."""
-    code = clean(code)
+    code = sanitize(code)
     if lexer is None:
         return [((line, "text"),) for line in code.split("\n")]
     lines: list[list[Piece]] = [[]]
@@ -56,7 +56,7 @@ def inked(code: str, lexer: "Lexer | None") -> list[Pieces]:
 
 
 @lru_cache(64)
-def lexer_of(language: str) -> "Lexer | None":
+def find_lexer(language: str) -> "Lexer | None":
     """Return the Pygments lexer of a language; None if it is unknown."""
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # not for the first frame
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]

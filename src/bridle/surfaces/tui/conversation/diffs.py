@@ -1,7 +1,7 @@
 """Diffs in the conversation: signs, colors and line numbers."""
 
 from bridle.surfaces.diffs import DiffLine, FileDiff, LineKind, parse_diff
-from bridle.surfaces.tui.conversation.lines import WRAP_MARK, Flow, Pieces, clean_line
+from bridle.surfaces.tui.conversation.text_wrap import WRAP_MARK, Flow, Pieces, sanitize_line
 
 SIGNS: dict[LineKind, tuple[str, str]] = {
     "same": (" ", "text"),
@@ -26,7 +26,9 @@ def _file_flows(file: FileDiff, digits: int) -> list[Flow]:
     if not file.path:
         return flows
     what = "created, " if file.created else "deleted, " if file.deleted else ""
-    head = Flow(((clean_line(file.path), "strong name"), (f" · {what}+{file.added} -{file.removed}", "dim")))
+    head = Flow(
+        ((sanitize_line(file.path), "strong name"), (f" · {what}+{file.added} -{file.removed}", "dim"))
+    )
     return [head, *flows]
 
 
@@ -35,4 +37,4 @@ def _line_flow(line: DiffLine, digits: int) -> Flow:
     number = line.old if line.kind == "removed" else line.new
     lead: Pieces = ((f"{number or '':>{digits}} ", "dim"), (f"{sign} ", ink))
     hang: Pieces = ((" " * (digits + 1), "dim"), (f"{WRAP_MARK} ", "dim"))
-    return Flow(((clean_line(line.text), ink),), lead, hang, "letters")
+    return Flow(((sanitize_line(line.text), ink),), lead, hang, "letters")

@@ -1,10 +1,10 @@
 """Prompts, thoughts and notes as flows."""
 
 from bridle.core.protocol import MessageSource
-from bridle.surfaces.board.values import Note, Said, Weight
-from bridle.surfaces.render import count
+from bridle.surfaces.text_format import format_count
 from bridle.surfaces.tui.conversation.cards import chips
-from bridle.surfaces.tui.conversation.lines import Flow, Piece, Pieces, clean_line, plain
+from bridle.surfaces.tui.conversation.text_wrap import Flow, Piece, Pieces, plain_flows, sanitize_line
+from bridle.surfaces.view_model.view_types import Note, Said, Weight
 
 SAID: Pieces = (("▌ ", "said"),)
 CLOSED_SAID_LINES = 20
@@ -34,12 +34,12 @@ def said_flows(said: Said, *, is_open: bool) -> list[Flow]:
     flows: list[Flow] = []
     if source := SOURCES[said.source]:
         flows.append(Flow(((source, "dim"),), SAID, SAID))
-    lines = plain(said.text.strip("\n"))
+    lines = plain_flows(said.text.strip("\n"))
     limit = OPEN_SAID_LINES if is_open else CLOSED_SAID_LINES
     shown = lines if len(lines) <= limit + 1 else lines[:limit]
     flows += [Flow(flow.pieces, SAID, SAID) for flow in shown if said.text or not said.attached]
     if len(shown) < len(lines):
-        words = f"{'…' if is_open else '▸'} {count(len(lines) - len(shown), 'more line')}"
+        words = f"{'…' if is_open else '▸'} {format_count(len(lines) - len(shown), 'more line')}"
         flows.append(Flow(((words, "dim"),), SAID, SAID, folds=True))
     elif is_long(said):
         flows.append(Flow((("▾ fold", "dim"),), SAID, SAID, folds=True))
@@ -57,14 +57,14 @@ def thought_head(words: int, seconds: int, *, is_live: bool, is_open: bool) -> F
     """Return the line that shows a folded thought."""
     long = f" for {seconds} s" if seconds else ""
     told = f"thinking{long}…" if is_live else f"thought{long}"
-    text = f"{'▾' if is_open else '▸'} {told} · {count(words, 'word')}"
+    text = f"{'▾' if is_open else '▸'} {told} · {format_count(words, 'word')}"
     return Flow(((text, "thought"),), mode="cut", folds=True)
 
 
 def note_flows(note: Note) -> list[Flow]:
     """Return the flow of a note; the end of a run is a horizontal rule with its summary."""
     mark, ink = WEIGHTS[note.weight]
-    pieces: tuple[Piece, ...] = ((mark, ink), (" ", "text"), (clean_line(note.text), ink))
+    pieces: tuple[Piece, ...] = ((mark, ink), (" ", "text"), (sanitize_line(note.text), ink))
     if note.run_id is not None:
         return [Flow(pieces, (("── ", "dim"),), mode="rule")]
     return [Flow(pieces[2:], ((f"{mark} ", ink),), (("  ", "text"),))]

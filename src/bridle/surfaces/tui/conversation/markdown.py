@@ -6,15 +6,23 @@ from typing import TYPE_CHECKING
 
 from bridle.surfaces.tui.conversation.blocks import Block
 from bridle.surfaces.tui.conversation.code import BAR, WRAPPED_BAR, code_flows
-from bridle.surfaces.tui.conversation.lines import Flow, Line, Piece, Pieces, clean_line, plain, wrap
 from bridle.surfaces.tui.conversation.tables import Table, wrap_table
+from bridle.surfaces.tui.conversation.text_wrap import (
+    Flow,
+    Line,
+    Piece,
+    Pieces,
+    plain_flows,
+    sanitize_line,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MOST_NESTING = 16  # nested quotes and lists; deeper text is shown as plain text
-MOST_BRACKETS = 300  # the parser's time grows with the square of their number
+MAX_NESTING = 16  # nested quotes and lists; deeper text is shown as plain text
+MAX_BRACKETS = 300  # the parser's time grows with the square of their number
 QUOTE: Pieces = (("▎ ", "dim"),)
 BULLETS = ("•", "◦", "▪")
 
@@ -35,7 +43,7 @@ def block_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
     if block.kind == "code":
         return [*code_flows(block.text, block.language, indent + BAR, indent + WRAPPED_BAR)]
     if _is_too_deep(block.text):
-        return [*plain(block.text, ink)]
+        return [*plain_flows(block.text, ink)]
     return _Writer(block.text, indent, ink).written()
 
 
@@ -44,9 +52,10 @@ def rough_flows(block: Block, ink: str = "text") -> list[Flow | Table]:
     if block.kind == "code":
         indent: Pieces = ((" " * block.indent, "text"),) if block.indent else ()
         return [
-            Flow(flow.pieces, indent + BAR, indent + WRAPPED_BAR, "letters") for flow in plain(block.text)
+            Flow(flow.pieces, indent + BAR, indent + WRAPPED_BAR, "letters")
+            for flow in plain_flows(block.text)
         ]
-    return [*plain(block.text, ink)]
+    return [*plain_flows(block.text, ink)]
 
 
 def wrap_flow(flow: Flow | Table, width: int) -> list[Line]:
@@ -59,18 +68,18 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # the first frame does not wait for it
 
     # Without `reference`, a link definition is a paragraph and so stays visible.
-    options = {"html": False, "maxNesting": 4 * MOST_NESTING}
+    options = {"html": False, "maxNesting": 4 * MAX_NESTING}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable(["reference"])
 
 
 def _is_too_deep(text: str) -> bool:
-    if text.count("[") > MOST_BRACKETS:
+    if text.count("[") > MAX_BRACKETS:
         return True
     for line in text.split("\n"):
         found = _CONTAINERS.match(line)
         begun = found[0] if found else ""
         spaces = len(line) - len(line.lstrip(" \t"))
-        if len(_MARKS.findall(begun)) + spaces // _INDENT_PER_LEVEL > MOST_NESTING and begun:
+        if len(_MARKS.findall(begun)) + spaces // _INDENT_PER_LEVEL > MAX_NESTING and begun:
             return True
     return False
 
@@ -215,7 +224,7 @@ def _inline_lines(tokens: "list[Token]", ink: str) -> list[Pieces]:
                 inks.pop()
                 is_told = label == address or f"mailto:{label}" == address
                 text = "" if is_told else f" ({address})"
-                lines[-1].append((clean_line(text), "dim"))
+                lines[-1].append((sanitize_line(text), "dim"))
                 continue
             case kind if kind in _INLINE_INKS:
                 text = ""
@@ -228,7 +237,7 @@ def _inline_lines(tokens: "list[Token]", ink: str) -> list[Pieces]:
         label += text
         if text:
             lines[-1].append(
-                (clean_line(text), _with(inks[-1], "code") if token.type == "code_inline" else inks[-1])
+                (sanitize_line(text), _with(inks[-1], "code") if token.type == "code_inline" else inks[-1])
             )
     return [tuple(piece for piece in line if piece[0]) for line in lines]
 

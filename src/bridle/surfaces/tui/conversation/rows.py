@@ -4,20 +4,20 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bridle.surfaces.board.values import Answer, Call, Item, Note, Said, Thought
 from bridle.surfaces.tui.conversation.cards import OPEN_TAIL_CHARS, TAIL_CHARS, card_flows, is_foldable
 from bridle.surfaces.tui.conversation.items import is_long, note_flows, said_flows, thought_head
-from bridle.surfaces.tui.conversation.lines import Flow, Line, Pieces, wrap
-from bridle.surfaces.tui.conversation.prose import Prose
+from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
+from bridle.surfaces.tui.conversation.text_wrap import Flow, Line, Pieces, wrap
+from bridle.surfaces.view_model.view_types import Answer, Call, Item, Note, Said, Thought
 
 Field = Literal["text", "output", "written"]
 
 THOUGHT_BAR: Pieces = (("│ ", "dim"),)
 GUESSED_CARD_LINES = 4
-MOST_GUESSED_LINES = 10_000
+MAX_GUESSED_LINES = 10_000
 
 
-class Grown:
+class TextBuffer:
     """A text built from many small chunks, without copying it for each chunk."""
 
     def __init__(self) -> None:
@@ -64,8 +64,8 @@ class Row:
         self.now_ms = now_ms
         self._item = item
         self._began_ms = now_ms if _is_live(item) else 0
-        self._grown: dict[Field, Grown] = {}
-        self._prose: Prose | None = None
+        self._grown: dict[Field, TextBuffer] = {}
+        self._prose: MarkdownStream | None = None
         self._words = 0
         self._in_word = False
         self._flows: list[Flow] | None = None
@@ -127,7 +127,7 @@ class Row:
         """Append to one of the item's texts."""
         if not hasattr(self._item, field):
             return
-        self._grown.setdefault(field, Grown()).add(text)
+        self._grown.setdefault(field, TextBuffer()).add(text)
         if self._prose is not None and field == "text":
             self._prose.feed(text)
         if isinstance(self._item, Thought):
@@ -180,14 +180,14 @@ class Row:
             self._prose.refine()
             self._stale()
 
-    def guess(self, width: int) -> None:
+    def estimate_height(self, width: int) -> None:
         """Estimate the height without laying the row out."""
         self.is_laid = False
         match self._item:
             case Call():
                 self.height = GUESSED_CARD_LINES if is_foldable(self._item) else 1
             case Answer(text=text) | Said(text=text):
-                self.height = min(MOST_GUESSED_LINES, text.count("\n") + len(text) // max(1, width) + 1)
+                self.height = min(MAX_GUESSED_LINES, text.count("\n") + len(text) // max(1, width) + 1)
             case Thought() | Note():
                 self.height = 1
 
@@ -235,11 +235,11 @@ class Row:
             call = replace(call, **{field: earlier + grown.tail(chars)})
         return call
 
-    def _prosed(self) -> Prose:
+    def _prosed(self) -> MarkdownStream:
         if self._prose is None:
             item = self.item
             assert isinstance(item, Answer | Thought)
-            self._prose = Prose("thought" if isinstance(item, Thought) else "text")
+            self._prose = MarkdownStream("thought" if isinstance(item, Thought) else "text")
             self._prose.feed(item.text)
             if not item.is_live:
                 self._prose.finish()

@@ -6,16 +6,16 @@ and how many of its lines are above the view; the line number is computed from t
 
 from typing import Literal
 
-from bridle.surfaces.tui.conversation.window import MOST_ROWS, Place, Window
+from bridle.surfaces.tui.conversation.loaded_rows import MAX_ROWS, LinePosition, LoadedRows
 
-MOST_TRIES = 6  # to reach a stable layout; more would mean a bug
+MAX_TRIES = 6  # to reach a stable layout; more would mean a bug
 FIRST_LINE = 1 << 20  # start of line numbers for selections, so that older lines fit before
 
 
 class Scroll:
     """The scroll position."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LoadedRows) -> None:
         self._window = window
         self.height = 0
         self.is_following = True
@@ -50,9 +50,9 @@ class Scroll:
         for row in self._window.rows[self.first_seen : self.last_seen + 1]:
             row.refine()
         self.is_following = self.is_following or self._is_at_end(self._wanted())
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             self.y = self._wanted()
-            if not self._window.lay(self.y, self.y + self.height):
+            if not self._window.lay_out(self.y, self.y + self.height):
                 break
         self.y = self._wanted()
         self.is_following = self.is_following or self._is_at_end(self.y)
@@ -70,7 +70,7 @@ class Scroll:
         offset = y - window.top(place.row)
         if 0 < y < self.y and not row.is_laid:
             left = row.height - offset
-            window.lay_row(place.row)
+            window.lay_out_row(place.row)
             offset = max(0, row.height - left)  # from below, keep the distance to the row's end
         self._anchor = row.key, offset
         self.is_following = self._is_at_end(y)
@@ -78,7 +78,7 @@ class Scroll:
     def trim(self) -> tuple[str, ...]:
         """Unload the rows farthest from the view; return the keys of those removed above it."""
         window = self._window
-        if len(window.rows) <= MOST_ROWS:
+        if len(window.rows) <= MAX_ROWS:
             return ()
         gone: tuple[str, ...] = ()
         if self.first_seen > len(window.rows) // 2:
@@ -96,10 +96,10 @@ class Scroll:
             return "newer"
         return "older" if window.before is not None and self.y < height else ""
 
-    def reveal(self, place: Place) -> None:
+    def reveal(self, place: LinePosition) -> None:
         """Scroll to a line if it is not visible."""
         window = self._window
-        window.lay_row(place.row)
+        window.lay_out_row(place.row)
         y = window.top(place.row) + window.gap(place.row) + max(0, place.line)
         if self.y <= y < self.y + self.height:
             return
@@ -114,7 +114,7 @@ class Scroll:
         lines = 0
         while index > 0 and lines < self.height:
             index -= 1
-            self._window.lay_row(index)
+            self._window.lay_out_row(index)
             lines += self._window.rows[index].height
 
     def _is_at_end(self, y: int) -> bool:

@@ -8,10 +8,10 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from bridle.surfaces.tui.conversation.colours import Palette
-from bridle.surfaces.tui.conversation.lines import Line
+from bridle.surfaces.tui.conversation.colors import Palette
+from bridle.surfaces.tui.conversation.text_wrap import Line
 
-MOST_STRIPS = 1_000
+MAX_STRIPS = 1_000
 CURSOR = "┃"
 
 Overlay = tuple[int, int, Style]
@@ -25,7 +25,7 @@ class Painter:
         self._palette = palette
         self._background = background
         self._styles: dict[str, Style] = {}
-        self._strips: LRUCache[tuple[Line, int, int, bool], Strip] = LRUCache(MOST_STRIPS)
+        self._strips: LRUCache[tuple[Line, int, int, bool], Strip] = LRUCache(MAX_STRIPS)
 
     def style(self, ink: str) -> Style:
         """Return the style of an ink."""

@@ -3,10 +3,10 @@
 from msgspec import Struct
 from rich.cells import cell_len
 
-from bridle.surfaces.tui.conversation.lines import Flow, Line, Piece, Pieces, wrap
+from bridle.surfaces.tui.conversation.text_wrap import Flow, Line, Piece, Pieces, wrap
 
-MOST_COLUMNS = 40
-LEAST_COLUMN_CELLS = 6
+MAX_COLUMNS = 40
+MIN_COLUMN_CELLS = 6
 BETWEEN = " │ "
 
 
@@ -26,7 +26,7 @@ def wrap_table(table: Table, width: int) -> list[Line]:
     lead, hang = (table.lead, table.hang) if before < width else ((), ())
     room = max(1, width - (before if before < width else 0))
     columns = len(table.rows[0])
-    fitting = _widths(table, room - len(BETWEEN) * (columns - 1)) if columns <= MOST_COLUMNS else None
+    fitting = _widths(table, room - len(BETWEEN) * (columns - 1)) if columns <= MAX_COLUMNS else None
     found = _listed(table, room) if fitting is None else _ruled(table, fitting)
     lines = []
     for number, line in enumerate(found):
@@ -41,7 +41,7 @@ def _widths(table: Table, room: int) -> list[int] | None:
         max(1, *(sum(cell_len(text) for text, _ in row[column]) for row in table.rows))
         for column in range(len(table.rows[0]))
     ]
-    if room < sum(min(width, LEAST_COLUMN_CELLS) for width in wanted):
+    if room < sum(min(width, MIN_COLUMN_CELLS) for width in wanted):
         return None
     while (over := sum(wanted) - room) > 0:
         widest = max(wanted)
@@ -82,7 +82,7 @@ def _listed(table: Table, room: int) -> list[Line]:
     lines: list[Line] = []
     for number, row in enumerate(rows):
         if number:
-            lines.append(Line((("─" * min(room, LEAST_COLUMN_CELLS), "dim"),)))
+            lines.append(Line((("─" * min(room, MIN_COLUMN_CELLS), "dim"),)))
         for name, cell in zip(head, row, strict=True):
             lines += wrap(Flow((*name, (": ", "dim"), *cell)), room)
     return lines or wrap(Flow(tuple(piece for cell in head for piece in (*cell, (" ", "text")))), room)

@@ -13,7 +13,19 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from bridle.surfaces.board.values import (
+from bridle.surfaces.text_format import format_count
+from bridle.surfaces.tui.conversation.colors import Palette
+from bridle.surfaces.tui.conversation.cursor import Cursor
+from bridle.surfaces.tui.conversation.loaded_rows import EMPTY_LINE, MAX_ROWS, LoadedRows
+from bridle.surfaces.tui.conversation.plain_text import item_text
+from bridle.surfaces.tui.conversation.redraw_scheduler import RedrawScheduler
+from bridle.surfaces.tui.conversation.rows import Row
+from bridle.surfaces.tui.conversation.scroll import Scroll
+from bridle.surfaces.tui.conversation.selection import select_row, selected_text
+from bridle.surfaces.tui.conversation.strips import Overlay, Painter
+from bridle.surfaces.tui.conversation.text_wrap import Line
+from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.view_model.view_types import (
     BoardPage,
     BoardView,
     Call,
@@ -26,18 +38,6 @@ from bridle.surfaces.board.values import (
     Put,
     Reset,
 )
-from bridle.surfaces.render import count
-from bridle.surfaces.tui.conversation.colours import Palette
-from bridle.surfaces.tui.conversation.lines import Line
-from bridle.surfaces.tui.conversation.marks import Marks
-from bridle.surfaces.tui.conversation.pulse import Pulse
-from bridle.surfaces.tui.conversation.rows import Row
-from bridle.surfaces.tui.conversation.scroll import Scroll
-from bridle.surfaces.tui.conversation.selecting import selected_row, selected_text
-from bridle.surfaces.tui.conversation.strips import Overlay, Painter
-from bridle.surfaces.tui.conversation.texts import item_text
-from bridle.surfaces.tui.conversation.window import EMPTY_LINE, MOST_ROWS, Window
-from bridle.surfaces.tui.keys import bindings
 
 GUTTER = 1  # cells before the text, for the cursor; one more is free after it
 
@@ -75,7 +75,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Forgotten(Message):
-        """Items that were unloaded because too many came after them: pass them to `Board.forget`."""
+        """Items that were unloaded because too many came after them: pass them to `Diagnostics.forget`."""
 
         keys: tuple[str, ...]
 
@@ -90,11 +90,11 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         """Create an empty conversation; `clock` returns seconds since 1970."""
         super().__init__(id=id)
         self._clock = clock
-        self._window = Window()
+        self._window = LoadedRows()
         self._scroll = Scroll(self._window)
-        self._marks = Marks(self._window, self._scroll)
+        self._marks = Cursor(self._window, self._scroll)
         self._is_placing = False
-        self._pulse = Pulse(self, self.bring_up_to_date, self._tick)
+        self._pulse = RedrawScheduler(self, self.lay_out_now, self._tick)
         self._asked: set[str] = set()
         self._missed: list[str] = []
         """New items that arrived while the end was unloaded."""
@@ -124,9 +124,9 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._window = Window()
+        self._window = LoadedRows()
         self._scroll = Scroll(self._window)
-        self._marks = Marks(self._window, self._scroll)
+        self._marks = Cursor(self._window, self._scroll)
         self._asked, self._missed, self._unseen = set(), [], 0
         self._pulse.wake()
 
@@ -166,10 +166,10 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
     def find(self, words: str) -> int:
         """Highlight all matches, scroll to the last one, and return their number."""
         found = self._marks.find(words)
-        self.bring_up_to_date()
+        self.lay_out_now()
         return found
 
-    def bring_up_to_date(self) -> None:
+    def lay_out_now(self) -> None:
         """Lay out the visible rows now instead of at the next frame."""
         if not self.is_attached:
             return
@@ -221,12 +221,12 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
     def action_item_up(self) -> None:
         """Move the cursor to the previous item."""
         self._marks.move(-1)
-        self.bring_up_to_date()
+        self.lay_out_now()
 
     def action_item_down(self) -> None:
         """Move the cursor to the next item."""
         self._marks.move(1)
-        self.bring_up_to_date()
+        self.lay_out_now()
 
     def action_fold(self) -> None:
         """Open or close the item under the cursor."""
@@ -244,7 +244,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         if (item := self.selected) is not None:
             text = item_text(item)
             self.app.copy_to_clipboard(text)
-            self.notify(f"copied {count(len(text), 'character')}", timeout=2)
+            self.notify(f"copied {format_count(len(text), 'character')}", timeout=2)
 
     def action_open_diff(self) -> None:
         """Request the diff of the call under the cursor."""
@@ -259,12 +259,12 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
     def action_next_match(self) -> None:
         """Go to the next match."""
         self._marks.step(is_up=False)
-        self.bring_up_to_date()
+        self.lay_out_now()
 
     def action_previous_match(self) -> None:
         """Go to the previous match."""
         self._marks.step(is_up=True)
-        self.bring_up_to_date()
+        self.lay_out_now()
 
     def on_mount(self) -> None:
         """Draw what has arrived so far."""
@@ -272,7 +272,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Lay out the visible rows for the new size before they are drawn."""
-        self.bring_up_to_date()
+        self.lay_out_now()
 
     def notify_style_update(self) -> None:
         """Discard the styles of the old theme."""
@@ -284,7 +284,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
         if not self._is_placing and round(old_value) != round(new_value):
             self._scroll.moved(round(new_value))
-            self.bring_up_to_date()
+            self.lay_out_now()
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked item, and open or close it if the line folds."""
@@ -305,7 +305,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
     def text_select_all(self) -> None:
         """Select the item under the cursor."""
         if (index := self._marks.index) is not None:
-            self.screen.selections = {self: selected_row(self._window, index, self._scroll.shift)}
+            self.screen.selections = {self: select_row(self._window, index, self._scroll.shift)}
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text as it was written."""
@@ -342,7 +342,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
             self._unseen += 1
         if is_new and not self._window.has_end:
             self._missed.append(patch.item.key)
-            if len(self._missed) > MOST_ROWS:
+            if len(self._missed) > MAX_ROWS:
                 self.post_message(self.Forgotten(tuple(self._missed)))
                 self._missed = []
 

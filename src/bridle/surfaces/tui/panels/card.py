@@ -11,12 +11,12 @@ from textual.widgets import Static
 
 from bridle.core.protocol import ApprovalRequested, Decide, QuestionAsked, Reply
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.telling import clicked
+from bridle.surfaces.tui.panels.notifications import clicked_action
 
 GUARD_S = 0.3
 """Seconds that a new card ignores keys: the user has not read it yet."""
 
-LEAST_HEIGHT = 16
+MIN_HEIGHT = 16
 """The minimum screen height for a card with a border and all its lines."""
 
 Waiting = ApprovalRequested | QuestionAsked
@@ -74,7 +74,7 @@ class Card(Vertical):
 
     def on_resize(self) -> None:
         """On a low screen, hide what is not needed to decide."""
-        self.set_class(self.screen.size.height < LEAST_HEIGHT, "-short")
+        self.set_class(self.screen.size.height < MIN_HEIGHT, "-short")
 
     def on_key(self, event: events.Key) -> None:
         """Ignore a key pressed too early, even if it is processed later."""
@@ -84,7 +84,7 @@ class Card(Vertical):
 
     async def on_click(self, event: events.Click) -> None:
         """Run the action whose label was clicked."""
-        if (name := clicked(event)) and event.time >= self._hears_at:
+        if (name := clicked_action(event)) and event.time >= self._hears_at:
             await self.run_action(name)
 
     def take_focus(self) -> None:

@@ -11,12 +11,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.lines import shortened
-from bridle.surfaces.tui.panels.telling import foot_line
+from bridle.surfaces.tui.panels.lines_view import shorten_line
+from bridle.surfaces.tui.panels.notifications import format_footer
+from bridle.surfaces.tui.panels.styles import styled
 
-MOST_CHARS = 100_000
+MAX_CHARS = 100_000
 CONSENT = ("y", "yes")
 FOOT = (("save", "done"), ("another_line", "new line"), ("dismiss", "leave it as it is"))
 
@@ -24,7 +24,7 @@ Check = Callable[[str], str]
 """Returns what is wrong with a text; empty if it is valid."""
 
 
-def anything(text: str) -> str:
+def accept_any(text: str) -> str:
     """Accept any text."""
     return ""
 
@@ -59,7 +59,7 @@ class TextDialog(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [one for one in bindings("dialog") if one.id == "dismiss"]
 
     def __init__(
-        self, words: str, value: str = "", *, check: Check = anything, placeholder: str = ""
+        self, words: str, value: str = "", *, check: Check = accept_any, placeholder: str = ""
     ) -> None:
         """Ask with `words`; `check` returns why a text is invalid."""
         super().__init__()
@@ -71,9 +71,9 @@ class TextDialog(Dialog):
     def compose(self) -> ComposeResult:
         """Place the words above the input."""
         with Vertical():
-            yield Static(painted(shortened(self._words)), classes="words")
+            yield Static(styled(shorten_line(self._words)), classes="words")
             yield Input(
-                self._value, self._placeholder, max_length=MOST_CHARS, select_on_focus=False, compact=True
+                self._value, self._placeholder, max_length=MAX_CHARS, select_on_focus=False, compact=True
             )
             yield Static("", classes="wrong", markup=False)
 
@@ -85,7 +85,7 @@ class TextDialog(Dialog):
         """Accept the text, or show why it is invalid."""
         event.stop()
         if wrong := self._check(event.value):
-            self.query_one(".wrong", Static).update(painted(wrong))
+            self.query_one(".wrong", Static).update(styled(wrong))
         else:
             self.dismiss(self.taken(event.value))
 
@@ -113,7 +113,7 @@ class LongTextDialog(Dialog):
         for one in bindings("dialog")
     ]
 
-    def __init__(self, host: PanelHost, words: str, value: str = "", *, check: Check = anything) -> None:
+    def __init__(self, host: PanelHost, words: str, value: str = "", *, check: Check = accept_any) -> None:
         """Ask with `words`; `check` returns why a text is invalid."""
         super().__init__()
         self._host = host
@@ -124,10 +124,10 @@ class LongTextDialog(Dialog):
     def compose(self) -> ComposeResult:
         """Place the words above the text area."""
         with Vertical():
-            yield Static(painted(shortened(self._words)), classes="words")
+            yield Static(styled(shorten_line(self._words)), classes="words")
             yield TextArea(self._value, soft_wrap=True, show_line_numbers=False, compact=True)
             yield Static("", classes="wrong", markup=False)
-            yield Static(foot_line(self._host, FOOT), classes="foot")
+            yield Static(format_footer(self._host, FOOT), classes="foot")
 
     def on_mount(self) -> None:
         """Focus the text area, with the cursor at the end."""
@@ -137,9 +137,9 @@ class LongTextDialog(Dialog):
 
     def action_save(self) -> None:
         """Accept the text, or show why it is invalid."""
-        text = self.query_one(TextArea).text[:MOST_CHARS]
+        text = self.query_one(TextArea).text[:MAX_CHARS]
         if wrong := self._check(text):
-            self.query_one(".wrong", Static).update(painted(wrong))
+            self.query_one(".wrong", Static).update(styled(wrong))
         else:
             self.dismiss(text)
 

@@ -18,7 +18,7 @@ from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import Outcome
 from bridle.core.session_api import LiveSession, SessionApi
-from bridle.surfaces.board.values import Head
+from bridle.surfaces.view_model.view_types import Head
 
 if TYPE_CHECKING:  # the first frame does not wait for them
     from bridle.surfaces.export import Format

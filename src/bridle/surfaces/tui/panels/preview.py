@@ -9,13 +9,13 @@ from textual.content import Content
 from bridle.core.protocol import ApprovalRequested
 from bridle.surfaces.diffs import DIFFING_TOOLS, DiffLine, FileDiff, parse_diff, side_by_side
 from bridle.surfaces.highlight import scan_python
-from bridle.surfaces.render import MOST_BLANK_LINES, code_of
 from bridle.surfaces.terminal import Colour, visible
-from bridle.surfaces.tui.panels.colours import painted
+from bridle.surfaces.text_format import MAX_BLANK_LINES, code_of
 from bridle.surfaces.tui.panels.host import DiffStyle
-from bridle.surfaces.tui.panels.lines import Cell, Line, shortened, tabs_spread
+from bridle.surfaces.tui.panels.lines_view import Cell, Line, expand_tabs, shorten_line
+from bridle.surfaces.tui.panels.styles import styled
 
-LEAST_WIDTH_FOR_TWO = 100
+MIN_WIDTH_FOR_TWO = 100
 """Two columns in a narrower view would be unreadable."""
 
 MARKS = {"same": " ", "added": "+", "removed": "-", "gap": " ", "note": " "}
@@ -57,7 +57,7 @@ def file_title(file: FileDiff) -> Content:
     """Return a file's name, whether it was created or deleted, and its line counts."""
     word = " created" if file.created else " deleted" if file.deleted else ""
     counts: list[tuple[Colour, str]] = [("added", f" +{file.added}"), ("removed", f" -{file.removed}")]
-    return painted(("strong", shortened(file.path)), word, *counts)
+    return styled(("strong", shorten_line(file.path)), word, *counts)
 
 
 def text_lines(text: str) -> list[Line]:
@@ -66,8 +66,8 @@ def text_lines(text: str) -> list[Line]:
     blank = 0
     for line in text.rstrip("\n").split("\n") if text else []:
         blank = 0 if line.strip() else blank + 1
-        if blank <= MOST_BLANK_LINES:
-            lines.append((Cell(painted(shortened(tabs_spread(line)))),))
+        if blank <= MAX_BLANK_LINES:
+            lines.append((Cell(styled(shorten_line(expand_tabs(line)))),))
     return lines
 
 
@@ -80,14 +80,14 @@ def code_lines(code: str) -> list[Line]:
     for number, pieces in enumerate(scanned, 1):
         whole = "".join(piece.text for piece in pieces)
         blank = 0 if whole.strip() else blank + 1
-        if blank > MOST_BLANK_LINES:
+        if blank > MAX_BLANK_LINES:
             continue
-        if shortened(whole) != whole:
-            text = painted(shortened(tabs_spread(whole)))
+        if shorten_line(whole) != whole:
+            text = styled(shorten_line(expand_tabs(whole)))
         else:
-            parts = [(piece.colour, tabs_spread(piece.text)) for piece in pieces]
-            text = painted(*((colour, part) if colour else part for colour, part in parts))
-        lines.append((Cell(text, painted(("detail", f"{number:>{width}} "))),))
+            parts = [(piece.colour, expand_tabs(piece.text)) for piece in pieces]
+            text = styled(*((colour, part) if colour else part for colour, part in parts))
+        lines.append((Cell(text, styled(("detail", f"{number:>{width}} "))),))
     return lines
 
 
@@ -95,7 +95,7 @@ def _whole(line: DiffLine, width: int) -> Cell:
     if line.kind in ("gap", "note"):
         return Cell(_text(line))
     numbers = f"{line.old or '':>{width}} {line.new or '':>{width}} "
-    return Cell(_text(line), painted(("detail", numbers), _mark(line)))
+    return Cell(_text(line), styled(("detail", numbers), _mark(line)))
 
 
 def _two_columns(lines: Sequence[DiffLine], width: int) -> Iterator[Line]:
@@ -112,16 +112,16 @@ def _two_columns(lines: Sequence[DiffLine], width: int) -> Iterator[Line]:
 def _half(line: DiffLine | None, number: int | None, width: int) -> Cell:
     if line is None:
         return Cell(Content(""), Content(" " * (width + 2)))
-    return Cell(_text(line), painted(("detail", f"{number or '':>{width}} "), _mark(line)))
+    return Cell(_text(line), styled(("detail", f"{number or '':>{width}} "), _mark(line)))
 
 
 def _mark(line: DiffLine) -> Content:
     colour = COLOURS.get(line.kind)
     mark = f"{MARKS[line.kind]}"
-    return painted((colour, mark) if colour else mark)
+    return styled((colour, mark) if colour else mark)
 
 
 def _text(line: DiffLine) -> Content:
     colour = COLOURS.get(line.kind)
-    text = shortened(tabs_spread(visible(line.text)))
-    return painted((colour, text) if colour else text)
+    text = shorten_line(expand_tabs(visible(line.text)))
+    return styled((colour, text) if colour else text)

@@ -7,14 +7,14 @@ from textual.binding import BindingType
 
 from bridle.core.messages import Message, Text
 from bridle.core.protocol import DropQueued, EditQueued, QueuedPrompt
-from bridle.surfaces.board.values import Head
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import LongTextDialog
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.lines import brief
-from bridle.surfaces.tui.panels.listing import ListScreen, Row
-from bridle.surfaces.tui.panels.telling import tell, telling
+from bridle.surfaces.tui.panels.lines_view import brief
+from bridle.surfaces.tui.panels.list_screen import ListScreen, Row
+from bridle.surfaces.tui.panels.notifications import notify, report_errors
+from bridle.surfaces.tui.panels.styles import styled
+from bridle.surfaces.view_model.view_types import Head
 
 DELIVERIES = {"steer": "at the next turn", "queue": "after the run"}
 
@@ -56,9 +56,7 @@ class QueueScreen(ListScreen):
     def action_edit_queued(self) -> None:
         """Edit the selected prompt."""
         if queued := self._marked_prompt():
-            dialog = LongTextDialog(
-                self.host, "change the prompt", queued.message.text, check=wrong_with_prompt
-            )
+            dialog = LongTextDialog(self.host, "change the prompt", queued.message.text, check=check_prompt)
             self.app.push_screen(dialog, lambda text: self._edited(queued, text))
 
     def _edited(self, queued: QueuedPrompt, text: str | None) -> None:
@@ -75,10 +73,10 @@ class QueueScreen(ListScreen):
         """Send the selected prompt into the active run."""
         if queued := self._marked_prompt():
             if self.host.head is None or self.host.head.run is None:
-                tell(self.app, "no run is active", failed=True)
+                notify(self.app, "no run is active", failed=True)
                 return
             if queued.delivery == "steer":
-                tell(self.app, "the run gets it at its next turn already")
+                notify(self.app, "the run gets it at its next turn already")
                 return
             self._tell(EditQueued(queued.item_id, queued.message, "steer"))
 
@@ -89,12 +87,12 @@ class QueueScreen(ListScreen):
         head = self.host.head
         if head is None:
             return
-        async with telling(self.app):
+        async with report_errors(self.app):
             await self.host.api.submit(head.session, command)
         self.reload()
 
 
-def wrong_with_prompt(text: str) -> str:
+def check_prompt(text: str) -> str:
     """Return why this is not a prompt; empty if it is one."""
     return "" if text.strip() else "a prompt has at least one letter"
 
@@ -103,7 +101,7 @@ def _row(queued: QueuedPrompt) -> Row:
     words = brief(queued.message.text)
     source = f" from a {queued.source}" if queued.source is not None else ""
     extra = len(queued.message.parts) - 1
-    label = painted(
+    label = styled(
         ("name", f"{DELIVERIES[queued.delivery]:<17}"),
         words,
         ("detail", f"{source}{f' and {extra} attached' if extra > 0 else ''}"),

@@ -14,21 +14,27 @@ from textual.widgets import Static
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Rewind, RewindScope
 from bridle.core.queries import Describe, PlanRewind, RewindPlan
-from bridle.surfaces.notes import SCOPE_WORDS
-from bridle.surfaces.render import count
+from bridle.surfaces.event_notes import SCOPE_WORDS
 from bridle.surfaces.session_calls import fork_session
+from bridle.surfaces.text_format import format_count
 from bridle.surfaces.transcript import local_time
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import Confirm
 from bridle.surfaces.tui.panels.host import PanelHost, Point
-from bridle.surfaces.tui.panels.lines import LinesView, brief
-from bridle.surfaces.tui.panels.listing import ListScreen, Row
+from bridle.surfaces.tui.panels.lines_view import LinesView, brief
+from bridle.surfaces.tui.panels.list_screen import ListScreen, Row
+from bridle.surfaces.tui.panels.notifications import (
+    WAITING,
+    clicked_action,
+    format_footer,
+    notify,
+    report_errors,
+)
 from bridle.surfaces.tui.panels.preview import diff_lines, text_lines
-from bridle.surfaces.tui.panels.telling import WAITING, clicked, foot_line, tell, telling
+from bridle.surfaces.tui.panels.styles import styled
 
 SCOPES: tuple[tuple[RewindScope, str], ...] = tuple(SCOPE_WORDS.items())
-MOST_NAMED = 8
+MAX_NAMED = 8
 
 
 class RewindScreen(ListScreen):
@@ -103,7 +109,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
             yield Static(id="title")
             yield Static(id="notes")
             yield LinesView(text_lines(WAITING))
-            yield Static(foot_line(self.host, actions), id="foot")
+            yield Static(format_footer(self.host, actions), id="foot")
 
     def on_mount(self) -> None:
         """Load the plan of the rewind."""
@@ -112,7 +118,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         self.run_worker(self._load(), group="load", exclusive=True)
 
     async def _load(self) -> None:
-        async with telling(self.app):
+        async with report_errors(self.app):
             plan = await self.host.api.ask(PlanRewind(self._session, self._point.seq))
             text = await self.host.api.ask(Describe(plan.changes))
             self._plan = plan
@@ -123,7 +129,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     def _write(self) -> None:
         where = "the last rewind" if self._point.undo else f'"{brief(self._point.prompt)}"'
-        title = painted("go back to before ", ("strong", where), ": ", ("name", SCOPES[self._scope][1]))
+        title = styled("go back to before ", ("strong", where), ": ", ("name", SCOPES[self._scope][1]))
         self.query_one("#title", Static).update(title)
         self.query_one("#notes", Static).update(Content("\n").join(self._notes()))
         self.query_one(LinesView).display = self.scope != "conversation"
@@ -132,14 +138,14 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         notes: list[Content] = []
         plan = self._plan
         if self.scope != "files" and not self._point.undo:
-            notes.append(painted(("detail", "this prompt and all that followed leave the conversation")))
+            notes.append(styled(("detail", "this prompt and all that followed leave the conversation")))
         if plan is None or self.scope == "conversation":
             return notes
         if plan.conflicts:
-            notes.append(painted(("warning", f"! changed by somebody else since: {_named(plan.conflicts)}")))
+            notes.append(styled(("warning", f"! changed by somebody else since: {_named(plan.conflicts)}")))
         if plan.lost:
             notes.append(
-                painted(("warning", f"! cannot be brought back, too large to keep: {_named(plan.lost)}"))
+                styled(("warning", f"! cannot be brought back, too large to keep: {_named(plan.lost)}"))
             )
         return notes
 
@@ -147,7 +153,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     async def on_click(self, event: events.Click) -> None:
         """Run the action whose label was clicked."""
-        if name := clicked(event):
+        if name := clicked_action(event):
             await self.run_action(name)
 
     def action_switch_scope(self) -> None:
@@ -170,10 +176,10 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
             self.run_worker(self._go(force=True), group="go", exclusive=True)
 
     async def _go(self, *, force: bool) -> None:
-        async with telling(self.app):
+        async with report_errors(self.app):
             await self.host.api.submit(self._session, Rewind(self._point.seq, self.scope, force))
             key = self.host.key_words("rewind")
-            tell(self.app, f'gone back; to undo it: {key}, then "before the last rewind"')
+            notify(self.app, f'gone back; to undo it: {key}, then "before the last rewind"')
             self.dismiss("done")
 
     def action_fork_instead(self) -> None:
@@ -181,7 +187,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         self.run_worker(self._fork(), group="go", exclusive=True)
 
     async def _fork(self) -> None:
-        async with telling(self.app):
+        async with report_errors(self.app):
             forked = await fork_session(self.host.api, self._session, self._point.seq)
             self.dismiss("done")
             self.host.open_session(forked)
@@ -193,17 +199,17 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
 def _row(point: Point) -> Row:
     if point.undo:
-        label = painted(
+        label = styled(
             ("detail", f"{local_time(point.at)}  "), ("warning", "before the last rewind"), " (undoes it)"
         )
         return Row(str(point.seq), label, "undo before the last rewind")
     prompt = brief(point.prompt)
-    files = f", {count(point.files, 'file change')}" if point.files else ""
-    made = painted(("detail", f"  ({count(point.turns, 'turn')}{files})"))
-    return Row(str(point.seq), painted(("detail", f"{local_time(point.at)}  "), prompt, made), prompt)
+    files = f", {format_count(point.files, 'file change')}" if point.files else ""
+    made = styled(("detail", f"  ({format_count(point.turns, 'turn')}{files})"))
+    return Row(str(point.seq), styled(("detail", f"{local_time(point.at)}  "), prompt, made), prompt)
 
 
 def _named(paths: Sequence[str]) -> str:
-    more = len(paths) - MOST_NAMED
-    named = ", ".join(brief(path) for path in paths[:MOST_NAMED])
+    more = len(paths) - MAX_NAMED
+    named = ", ".join(brief(path) for path in paths[:MAX_NAMED])
     return f"{named} and {more} more" if more > 0 else named

@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from bridle.core.errors import SessionNotFound, UsageError
-from bridle.core.glance import Glance
 from bridle.core.ids import SessionId
 from bridle.core.protocol import FilesChanged, MessageAdded, Record, RunStarted, TurnEnded
 from bridle.core.queries import ListSessions, Records, Status
 from bridle.core.session_api import SessionApi
+from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
-from bridle.core.transcript import live
+from bridle.core.transcript import drop_rewound
 from bridle.core.turns import last_rewind
 from bridle.surfaces.export import Format
 from bridle.surfaces.session_calls import export_session
 from bridle.surfaces.tui.panels.host import Child, Point
-from bridle.surfaces.usage import Stats, use_of
+from bridle.surfaces.usage import Stats, count_session_usage
 
 MOST_CHILDREN = 200
 
@@ -44,7 +44,7 @@ class ApiSessionViews:
 
     async def usage(self, session: SessionId) -> Stats:
         """Return what a session and its sub-agents have used."""
-        return await use_of(self._api(), session)
+        return await count_session_usage(self._api(), session)
 
     async def export(self, session: SessionId, form: Format) -> str:
         """Return a session as a document."""
@@ -61,7 +61,7 @@ def points_in(records: Sequence[Record]) -> list[Point]:
         if begin:
             points.append(Point(begin, at, prompt, turns, files))
 
-    for record in live(records).records:
+    for record in drop_rewound(records).records:
         match record.event:
             case RunStarted():
                 close()
@@ -104,7 +104,7 @@ def descendants(session: SessionId, sessions: Sequence[SessionSummary]) -> list[
     return found
 
 
-def _child(summary: SessionSummary, glance: Glance) -> Child:
+def _child(summary: SessionSummary, glance: SessionStatus) -> Child:
     name, _, task = summary.title.partition(": ")
     totals = glance.facts.totals
     run = glance.run

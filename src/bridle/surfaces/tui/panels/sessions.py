@@ -10,19 +10,19 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Archive, Delete, Rename
 from bridle.core.queries import ListSessions, Status
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.render import short_id
 from bridle.surfaces.session_calls import fork_session
+from bridle.surfaces.text_format import short_id
 from bridle.surfaces.transcript import local_time
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.dialogs import Confirm, TextDialog
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.lines import Line, brief
-from bridle.surfaces.tui.panels.listing import ListScreen, Row
+from bridle.surfaces.tui.panels.lines_view import Line, brief
+from bridle.surfaces.tui.panels.list_screen import ListScreen, Row
+from bridle.surfaces.tui.panels.notifications import notify, report_errors
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.rewind import RewindScreen
 from bridle.surfaces.tui.panels.states import state_of
-from bridle.surfaces.tui.panels.telling import tell, telling
+from bridle.surfaces.tui.panels.styles import styled
 
 UNTITLED = "(no title)"
 DAY_S = 24 * 60 * 60
@@ -65,7 +65,7 @@ class SessionsScreen(ListScreen):
         others = len(found) - len(shown)
         elsewhere = f", {others} in other folders" if others else ""
         where = "of all folders" if self._all_folders else f"of {brief(self.host.cwd)}"
-        self.title_words(
+        self.set_subtitle(
             f"{where}{', with archived ones' if self._archived else ''} ({len(shown)}{elsewhere})"
         )
         return [self._row(one) for one in shown]
@@ -82,7 +82,7 @@ class SessionsScreen(ListScreen):
         title = brief(session.title) or UNTITLED
         front = self.host.head is not None and self.host.head.session == session.id
         where = f"  {brief(session.cwd)}" if self._all_folders else ""
-        label = painted(
+        label = styled(
             (colour, f"{mark} {word:<{WORD_CELLS}}"),
             ("detail", f"{_when(session.updated_at)}  "),
             ("strong", title) if front else title,
@@ -110,7 +110,7 @@ class SessionsScreen(ListScreen):
         if row := self.marked:
             session = self._sessions[row.key]
             self.app.push_screen(
-                TextDialog("title of the session", session.title, check=wrong_with_title),
+                TextDialog("title of the session", session.title, check=check_title),
                 lambda title: self._do_rename(session.id, title),
             )
 
@@ -119,9 +119,9 @@ class SessionsScreen(ListScreen):
             self.run_worker(self._submit(session, Rename(title.strip()), "renamed"))
 
     async def _submit(self, session: SessionId, command: Rename | Archive, done: str) -> None:
-        async with telling(self.app):
+        async with report_errors(self.app):
             await self.host.api.submit(session, command)
-            tell(self.app, done)
+            notify(self.app, done)
             self.reload()
 
     def action_fork(self) -> None:
@@ -130,7 +130,7 @@ class SessionsScreen(ListScreen):
             self.run_worker(self._fork(SessionId(row.key)))
 
     async def _fork(self, session: SessionId) -> None:
-        async with telling(self.app):
+        async with report_errors(self.app):
             forked = await fork_session(self.host.api, session)
             self.dismiss(None)
             self.host.open_session(forked)
@@ -157,10 +157,10 @@ class SessionsScreen(ListScreen):
             self.run_worker(self._delete(session))
 
     async def _delete(self, session: SessionId) -> None:
-        async with telling(self.app):
+        async with report_errors(self.app):
             await self.host.api.submit(session, Delete())
             self.host.session_gone(session)
-            tell(self.app, f"session {short_id(session)} is deleted")
+            notify(self.app, f"session {short_id(session)} is deleted")
             self.reload()
 
     def action_rewind_it(self) -> None:
@@ -179,7 +179,7 @@ class SessionsScreen(ListScreen):
         self.reload()
 
 
-def wrong_with_title(title: str) -> str:
+def check_title(title: str) -> str:
     """Return why this is not a title; empty if it is one."""
     return "" if title.strip() else "a title has at least one letter"
 

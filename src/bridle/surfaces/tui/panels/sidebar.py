@@ -14,21 +14,21 @@ from bridle.core.ids import SessionId
 from bridle.core.queries import ShowDiff
 from bridle.core.revision import FileChange
 from bridle.core.server_views import ServerView
-from bridle.surfaces.board.values import Head
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.host import Child, PanelHost
-from bridle.surfaces.tui.panels.sections import (
-    MOST_ROWS,
+from bridle.surfaces.tui.panels.notifications import report_errors
+from bridle.surfaces.tui.panels.sidebar_sections import (
+    MAX_ROWS,
     child_rows,
     context_rows,
     file_rows,
     queue_rows,
     server_rows,
     todo_rows,
-    use_rows,
+    usage_rows,
 )
-from bridle.surfaces.tui.panels.telling import telling
+from bridle.surfaces.tui.panels.styles import styled
+from bridle.surfaces.view_model.view_types import Head
 
 ROOM_FOR_NUMBERS = 28
 """Cells of a bar's row besides the bar itself, and around it."""
@@ -85,7 +85,7 @@ class SideBar(VerticalScroll):
     async def _load(self, head: Head) -> None:
         """Load what the head does not contain."""
         host = self.host
-        async with telling(self.app):
+        async with report_errors(self.app):
             self._files = (await host.api.ask(ShowDiff(head.session))).changes if head.files_seq else ()
             self._children = await host.views.children(head.session) if head.children_seq else ()
             self._servers = [one for one in await host.folders.servers(head.cwd) if one.state != "off"]
@@ -93,7 +93,7 @@ class SideBar(VerticalScroll):
 
     def _write(self) -> None:
         if self._head is None:
-            sections = [painted(("detail", "no session yet"))]
+            sections = [styled(("detail", "no session yet"))]
         else:
             sections = self._sections(self._head)
         for part in self.query("#sections").results(Static):
@@ -104,7 +104,7 @@ class SideBar(VerticalScroll):
         done = sum(todo.status == "completed" for todo in head.todos)
         found = (
             ("context", context_rows(head.context, bar_cells)),
-            ("used", use_rows(head)),
+            ("used", usage_rows(head)),
             (f"to do {done} of {len(head.todos)}", todo_rows(head.todos)),
             (f"queue {len(head.queue)}", queue_rows(head.queue)),
             (f"changed files {len(self._files)}", file_rows(self._files)),
@@ -151,6 +151,6 @@ class SideScreen(ModalScreen[None]):
 
 
 def _section(title: str, rows: Sequence[Content]) -> Content:
-    more = len(rows) - MOST_ROWS
-    shown = [*rows[:MOST_ROWS], *([painted(("detail", f"and {more} more"))] if more > 0 else [])]
-    return Content("\n").join([painted(("strong", title)), *shown])
+    more = len(rows) - MAX_ROWS
+    shown = [*rows[:MAX_ROWS], *([styled(("detail", f"and {more} more"))] if more > 0 else [])]
+    return Content("\n").join([styled(("strong", title)), *shown])

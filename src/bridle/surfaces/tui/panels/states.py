@@ -6,7 +6,7 @@ from bridle.core.ids import SessionId
 from bridle.core.session_api import LiveSession
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.terminal import Colour
-from bridle.surfaces.tui.panels.colours import OUTCOMES
+from bridle.surfaces.tui.panels.styles import OUTCOMES
 
 LIVE: dict[str, tuple[str, str, Colour]] = {
     "running": ("▶", "running", "name"),

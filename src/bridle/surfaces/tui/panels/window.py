@@ -11,11 +11,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import painted
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.lines import Line, LinesView
+from bridle.surfaces.tui.panels.lines_view import Line, LinesView
+from bridle.surfaces.tui.panels.notifications import WAITING, clicked_action, format_footer, report_errors
 from bridle.surfaces.tui.panels.preview import text_lines
-from bridle.surfaces.tui.panels.telling import WAITING, clicked, foot_line, telling
+from bridle.surfaces.tui.panels.styles import styled
 
 
 class Window(ModalScreen[None]):
@@ -49,9 +49,9 @@ class Window(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Place the lines between the title and the keys."""
         with Vertical():
-            yield Static(painted(("strong", self.heading)), id="title")
+            yield Static(styled(("strong", self.heading)), id="title")
             yield LinesView(text_lines(WAITING))
-            yield Static(foot_line(self.host, (*self.actions, ("close", "close"))), id="foot")
+            yield Static(format_footer(self.host, (*self.actions, ("close", "close"))), id="foot")
 
     def on_mount(self) -> None:
         """Load the lines."""
@@ -63,13 +63,13 @@ class Window(ModalScreen[None]):
 
     async def _load(self) -> None:
         lines: Sequence[Line] = ()
-        async with telling(self.app):
+        async with report_errors(self.app):
             lines = await self.load()
         self.query_one(LinesView).show_lines(lines)
 
     async def on_click(self, event: events.Click) -> None:
         """Run the action whose label was clicked."""
-        if name := clicked(event):
+        if name := clicked_action(event):
             await self.run_action(name)
 
     def action_close(self) -> None:

@@ -5,20 +5,26 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from bridle.core.blame import ToolUse, Use
 from bridle.core.messages import Message, ToolResult
 from bridle.core.queries import NextContext, PreviewContext
-from bridle.surfaces.board.values import Head
+from bridle.core.usage import ToolStats, UsageCounts
 from bridle.surfaces.diffs import FileDiff, parse_diff
-from bridle.surfaces.render import count, describe_args, took
 from bridle.surfaces.terminal import one_line
+from bridle.surfaces.text_format import describe_args, format_count, format_elapsed
 from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.tui.panels.colours import Part, painted
 from bridle.surfaces.tui.panels.host import DiffStyle, PanelHost
-from bridle.surfaces.tui.panels.lines import Cell, Line, LinesView, brief
-from bridle.surfaces.tui.panels.preview import LEAST_WIDTH_FOR_TWO, diff_lines, file_lines, text_lines
-from bridle.surfaces.tui.panels.sections import context_rows, cost_words, server_rows, todo_rows, use_rows
+from bridle.surfaces.tui.panels.lines_view import Cell, Line, LinesView, brief
+from bridle.surfaces.tui.panels.preview import MIN_WIDTH_FOR_TWO, diff_lines, file_lines, text_lines
+from bridle.surfaces.tui.panels.sidebar_sections import (
+    context_rows,
+    format_cost,
+    server_rows,
+    todo_rows,
+    usage_rows,
+)
+from bridle.surfaces.tui.panels.styles import Part, styled
 from bridle.surfaces.tui.panels.window import Window
+from bridle.surfaces.view_model.view_types import Head
 
 GIST_CHARS = 1000
 NAME_CELLS = 30
@@ -66,7 +72,7 @@ class UsageWindow(Window):
     async def load(self) -> Sequence[Line]:
         """Load the usage."""
         stats = await self.host.views.usage(self._head.session)
-        lines: list[Line] = [(Cell(row),) for row in use_rows(self._head)]
+        lines: list[Line] = [(Cell(row),) for row in usage_rows(self._head)]
         lines += [_use_line("with sub-agents", stats.total), *text_lines(" ")]
         for title, users in (("by model", stats.models), ("by agent", stats.agents)):
             lines += [
@@ -146,7 +152,7 @@ class DiffWindow(Window):
             self.query_one(LinesView).scroll_to_line(self._starts[at])
 
     def _lines(self) -> Sequence[Line]:
-        style: DiffStyle = self._style if self.size.width >= LEAST_WIDTH_FOR_TWO else "unified"
+        style: DiffStyle = self._style if self.size.width >= MIN_WIDTH_FOR_TWO else "unified"
         self._starts = []
         lines: list[Line] = []
         for file in self._files:
@@ -178,21 +184,20 @@ class DiffWindow(Window):
 
 
 def _line(*parts: Part) -> Line:
-    return (Cell(painted(*parts)),)
+    return (Cell(styled(*parts)),)
 
 
-def _use_line(name: str, use: Use) -> Line:
-    cost = cost_words(use.cost, use.unpriced, "request")
-    used = f"{count(use.turns, 'turn')}, {count(use.tokens, 'token')}, {cost}"
+def _use_line(name: str, use: UsageCounts) -> Line:
+    cost = format_cost(use.cost, use.unpriced, "request")
+    used = f"{format_count(use.turns, 'turn')}, {format_count(use.tokens, 'token')}, {cost}"
     return _line(("name", f"{brief(name):<{NAME_CELLS}} "), used)
 
 
-def _tool_line(name: str, use: ToolUse) -> Line:
+def _tool_line(name: str, use: ToolStats) -> Line:
     failed = f", {use.failed} failed" if use.failed else ""
     denied = f", {use.denied} denied" if use.denied else ""
-    used = (
-        f"{count(use.calls, 'call')}{failed}{denied}, {took(use.duration_ms)}, {count(use.tokens, 'token')}"
-    )
+    counts = format_count(use.calls, "call"), format_count(use.tokens, "token")
+    used = f"{counts[0]}{failed}{denied}, {format_elapsed(use.duration_ms)}, {counts[1]}"
     return _line(("name", f"{brief(name):<{NAME_CELLS}} "), used)
 
 
@@ -200,9 +205,11 @@ def _sent_lines(sent: NextContext) -> list[Line]:
     usage = sent.usage
     whose = f"{usage.earlier_messages} earlier, {usage.run_messages} of this run"
     tools = ", ".join(tool.name for tool in sent.tools)
-    lines = [_line(f"{one_line(sent.model)} gets {count(len(sent.messages), 'message')} ({whose})")]
+    lines = [_line(f"{one_line(sent.model)} gets {format_count(len(sent.messages), 'message')} ({whose})")]
     if usage.dropped_messages:
-        left_out = f"{count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
+        left_out = (
+            f"{format_count(usage.dropped_messages, 'older message')} left out to fit; nothing is deleted"
+        )
         lines.append(_line(("warning", f"! {left_out}")))
     lines += [_sent_line(usage.system, "system", sent.system), _sent_line(usage.tools, "tools", tools)]
     for at, message in enumerate(sent.messages):
@@ -213,8 +220,8 @@ def _sent_lines(sent: NextContext) -> list[Line]:
 
 
 def _sent_line(tokens: int, who: str, words: str) -> Line:
-    margin = painted(("detail", f"{tokens:>9,} "), ("name", f"{who:<10}"))
-    return (Cell(painted(one_line(words[:GIST_CHARS])), margin),)
+    margin = styled(("detail", f"{tokens:>9,} "), ("name", f"{who:<10}"))
+    return (Cell(styled(one_line(words[:GIST_CHARS])), margin),)
 
 
 def _gist(message: Message) -> str:

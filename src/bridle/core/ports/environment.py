@@ -1,0 +1,64 @@
+"""The ports for time, randomness, durable steps and telemetry."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Protocol
+
+from bridle.core.ids import CallId, SessionId
+
+
+class Clock(Protocol):
+    """The only source of time."""
+
+    def now_ms(self) -> int:
+        """Return the wall clock in milliseconds since 1970, for dates."""
+        ...
+
+    def monotonic_s(self) -> float:
+        """Return seconds of a clock that never goes backwards, for durations."""
+        ...
+
+
+class Randomness(Protocol):
+    """The only source of randomness."""
+
+    def entropy(self, size: int) -> bytes:
+        """Return unpredictable bytes."""
+        ...
+
+    def jitter(self) -> float:
+        """Return a factor between 0.9 and 1.1."""
+        ...
+
+
+class DurableSteps(Protocol):
+    """Track the work of a run in a durable engine for many machines, or not at all.
+
+    The effect ledger alone decides what may run again after a crash, not this tracking.
+    """
+
+    async def perform(
+        self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Perform a model call or a tool call and record that it was done."""
+        ...
+
+    async def pause(self, session: SessionId, seconds: float) -> None:
+        """Wait while a run is idle."""
+        ...
+
+    async def child(
+        self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """Run a sub-agent from start to end as part of its parent's work."""
+        ...
+
+
+class Observer(Protocol):
+    """Follow the records of this process for traces and metrics; nothing depends on it."""
+
+    def environment(self, session: SessionId, call_id: CallId | None) -> Mapping[str, str]:
+        """Return environment variables that give the programs of a call, or of the run, their trace.
+
+        Never raises and never waits; empty for a run that is not followed.
+        """
+        ...

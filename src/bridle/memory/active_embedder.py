@@ -1,0 +1,115 @@
+"""The embedder in use: opened on first use, and paused for a while after a failure."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from bridle.core.errors import BridleError
+from bridle.core.ports import Clock
+from bridle.memory.calibration import calibrate
+from bridle.memory.storage import MemoryStorage, has_numpy
+from bridle.memory.worker import Worker
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bridle.memory.embedders import Embedder
+
+BATCH_PASSAGES = 16
+PAUSE_S = 60.0
+QUERY_TIMEOUT_S = 10.0
+KEYWORDS_ONLY = (
+    "memory is searched by keywords only: no embedder is installed (hint: pip install 'bridle-agent[memory]')"
+)
+
+
+class ActiveEmbedder:
+    """Computes the vectors of passages and queries."""
+
+    def __init__(
+        self,
+        open_embedder: "Callable[[], Embedder | None]",
+        shelf: MemoryStorage,
+        worker: Worker,
+        clock: Clock,
+    ) -> None:
+        self._open_embedder = open_embedder
+        self._shelf = shelf
+        self._worker = worker
+        self._clock = clock
+        self._opening = asyncio.Lock()  # invariant: the embedder is opened once
+        self._embedder: Embedder | None = None
+        self._is_opened = False
+        self._paused_until_s = 0.0
+        self.used_at_s = 0.0
+        """When the embedder was last used, by the event loop's clock."""
+        self._at_work = asyncio.Lock()  # invariant: each passage is embedded once
+
+    @property
+    def is_busy(self) -> bool:
+        """True while vectors are being computed."""
+        return self._at_work.locked()
+
+    async def embedder(self) -> "Embedder | None":
+        """Return the embedder; None if none is available. Raises ConfigError."""
+        async with self._opening:
+            if not self._is_opened:
+                self._embedder = await self._worker.run(self._open_embedder) if has_numpy() else None
+                self._is_opened = True
+                if self._embedder is None:
+                    self._shelf.tell(KEYWORDS_ONLY)
+        return self._embedder
+
+    async def embed_missing(self, project: int, on_done: Callable[[int], None] = lambda count: None) -> None:
+        """Compute a project's missing vectors, in batches; raises BridleError if the embedder fails."""
+        embedder = await self.embedder()
+        if embedder is None or self._is_paused():
+            return
+        if await self._worker.run(self._shelf.embedder_of, project) not in ("", embedder.id):
+            await self._worker.run(self._shelf.use_embedder, project, embedder.id, 0)
+        while True:
+            async with self._at_work:
+                batch = await self._worker.run(self._shelf.pending, project, BATCH_PASSAGES)
+                if not batch:
+                    return
+                rows = await self._embed(embedder, [text for _, text in batch])
+                ids = [number for number, _ in batch]
+                await self._worker.run(self._shelf.add_vectors, project, embedder.id, ids, rows)
+            on_done(len(batch))
+
+    async def embed_query(self, project: int, text: str) -> "tuple[str, NDArray[np.float32] | None]":
+        """Return the embedder's id and the query's vector.
+
+        The vector is None if the project has no vectors of this embedder, or if the embedder fails.
+        """
+        embedder = await self.embedder()
+        if embedder is None or self._is_paused():
+            return "", None
+        if await self._worker.run(self._shelf.embedder_of, project) != embedder.id:
+            return embedder.id, None
+        try:
+            async with asyncio.timeout(QUERY_TIMEOUT_S):
+                return embedder.id, (await self._embed(embedder, [text]))[0]
+        except (BridleError, TimeoutError):
+            return embedder.id, None
+
+    async def aclose(self) -> None:
+        """Release the embedder's resources; they are loaded again when needed."""
+        if self._embedder is not None:
+            await self._embedder.aclose()
+
+    def _is_paused(self) -> bool:
+        return self._clock.monotonic_s() < self._paused_until_s
+
+    async def _embed(self, embedder: "Embedder", texts: Sequence[str]) -> "NDArray[np.float32]":
+        self.used_at_s = asyncio.get_running_loop().time()
+        try:
+            if await self._worker.run(self._shelf.calibration, embedder.id) is None:
+                judged = await calibrate(embedder)
+                await self._worker.run(self._shelf.put_calibration, embedder.id, judged)
+            return await embedder.embed(texts)
+        except BridleError as error:
+            self._paused_until_s = self._clock.monotonic_s() + PAUSE_S
+            self._shelf.tell(f"{error.message}; until that works memory is searched by keywords")
+            raise

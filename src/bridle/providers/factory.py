@@ -1,0 +1,102 @@
+"""Factories for the providers that need a network connection or a local server process.
+
+Importing this module imports aiohttp, which is slow, so `catalog` does it only when such a model is
+requested.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bridle.core.errors import ConfigError, ProviderError
+from bridle.core.ports import Provider
+from bridle.providers.anthropic import AnthropicProvider
+from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights, is_available, is_present, pull
+from bridle.providers.embedded.provider import MAX_OUTPUT_TOKENS as EMBEDDED_OUTPUT_TOKENS
+from bridle.providers.embedded.provider import embedded_provider
+from bridle.providers.gemini import GeminiProvider
+from bridle.providers.llama.provider import DEFAULT_MAX_OUTPUT_TOKENS, LlamaProvider
+from bridle.providers.llama.server import ExternalServer, LlamaServer
+from bridle.providers.openai import OpenAIProvider
+from bridle.providers.provider_settings import ProviderEntry
+from bridle.providers.responses import ResponsesProvider
+
+Tell = Callable[[Weights, Progress | None], None]
+"""Called with the progress of a download, and with None when the model is about to be used."""
+
+_WIRES: dict[str, Callable[..., Provider]] = {
+    "openai": OpenAIProvider.at,
+    "openai-responses": ResponsesProvider.at,
+    "anthropic": AnthropicProvider.at,
+    "gemini": GeminiProvider.at,
+}
+
+
+def open_remote(name: str, entry: ProviderEntry, key: str) -> Provider:
+    """Return the provider for a vendor's API, or for a compatible server."""
+    return _WIRES[entry.kind](
+        name,
+        entry.base_url,
+        key,
+        headers=entry.headers,
+        params=entry.params,
+        connect_timeout_s=entry.connect_timeout_s,
+        idle_timeout_s=entry.idle_timeout_s,
+    )
+
+
+def open_llama(name: str, entry: ProviderEntry, key: str) -> LlamaProvider:
+    """Return the provider for a llama-server: one that Bridle starts on demand, or one that already runs."""
+    server = (
+        LlamaServer(name, entry.server)
+        if entry.is_ours
+        else ExternalServer(name, entry.base_url, api_key=key, window_guess=entry.window_tokens or 0)
+    )
+    return LlamaProvider(
+        name,
+        server,
+        params=entry.params,
+        tools=entry.tools,
+        tool_role=entry.tool_role,
+        max_output_tokens=entry.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
+        idle_timeout_s=entry.idle_timeout_s,
+    )
+
+
+async def open_embedded(
+    name: str, entry: ProviderEntry, model: str, models_dir: Path, tell: Tell | None
+) -> LlamaProvider:
+    """Return the provider for an embedded model; downloads missing default weights only if `tell` is given.
+
+    Raises ConfigError or ProviderError.
+    """
+    if not is_available():
+        raise ConfigError(
+            f'model "{name}/{model}": the package xllamacpp, which runs it, is not installed',
+            hint="pip install 'bridle-agent[local]', or bridle config set model PROVIDER/MODEL",
+        )
+    if model == DEFAULT_WEIGHTS.name:
+        await _ensure_weights(models_dir, tell)
+    return embedded_provider(
+        name,
+        model,
+        models_dir,
+        options=entry.server,
+        params=entry.params,
+        tools=entry.tools,
+        max_output_tokens=entry.max_output_tokens or EMBEDDED_OUTPUT_TOKENS,
+    )
+
+
+async def _ensure_weights(models_dir: Path, tell: Tell | None) -> None:
+    weights = DEFAULT_WEIGHTS
+    if not is_present(models_dir, weights):
+        if tell is None:
+            raise ProviderError(
+                f"{weights.name}: its weights are not in {models_dir} yet",
+                kind="model_not_found",
+                hint="bridle models pull",
+            )
+        await pull(models_dir, weights=weights, on_progress=partial(tell, weights))
+    if tell:
+        tell(weights, None)

@@ -1,0 +1,384 @@
+"""Runs legs: claim a session, submit a command, drive the session until its run ends or rests.
+
+```
+order ─▶ does another worker drive it? ─▶ pass it on
+     └─▶ is a run open? resume it ─▶ submit the command ─▶ taken ─▶ … ─▶ the run ended ─▶ done
+                                                                   └─▶ it waits for a person: let go
+                                                                   └─▶ we are stopping: order another leg
+```
+
+While a leg drives a session, further commands come here directly (`submit`). A command that arrives when
+the leg is about to end is refused with NotDrivenHere, and becomes a new leg.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from bridle.core.errors import (
+    BridleError,
+    NotDrivenHere,
+    SessionBusy,
+    SessionConflict,
+    SessionNotRunning,
+    StoreError,
+    WorkspaceLost,
+)
+from bridle.core.ids import SessionId
+from bridle.core.protocol import (
+    ApprovalDecided,
+    Command,
+    Compact,
+    Compacted,
+    Decide,
+    Prompt,
+    QuestionAnswered,
+    QuestionAsked,
+    Record,
+    Reply,
+    Resume,
+    Rewind,
+    Rewound,
+    RunEnded,
+)
+from bridle.core.queries import IsRunning, Records, Status
+from bridle.core.session_api import Receipt
+from bridle.core.session_status import SessionStatus
+from bridle.scale.assignment import AROUND_RUNS, DrivenSession
+from bridle.scale.jobs import Job, decode_job, encode_outcome
+from bridle.sessions.service import SessionService
+
+MAX_TRIES = 10  # attempts to resume a run
+ANSWER_S = 20.0  # for an answer to be recorded
+AGAIN_S = 0.05
+LEAVE_S = 1.0
+BUSY_S = 30.0  # for a session that another worker is about to release
+
+PASSING = (SessionBusy, SessionConflict, SessionNotRunning, StoreError)
+"""Errors that stop a run here and now; it may continue later, or on another worker."""
+
+log = logging.getLogger("bridle.scale")
+
+Tell = Callable[[str], Awaitable[None]]
+
+
+class StepRecorder(Protocol):
+    """Records what the leg of a session does."""
+
+    def begin(self, session: SessionId) -> None:
+        """Mark the start of a session's leg here."""
+        ...
+
+    def end(self, session: SessionId) -> None:
+        """Mark the end of a session's leg."""
+        ...
+
+
+class ClusterPort(Protocol):
+    """What a leg needs from the rest of the cluster."""
+
+    async def forward(self, session: SessionId, command: Command) -> Receipt:
+        """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
+        ...
+
+    async def order(self, order: Job, leg: str) -> None:
+        """Order another leg, after a short delay."""
+        ...
+
+    async def bring(self, session: SessionId, folder: str) -> None:
+        """Make sure that a session's folder exists here; raises WorkspaceLost."""
+        ...
+
+
+class JobRunner:
+    """All legs of one worker."""
+
+    def __init__(self, service: SessionService, track: StepRecorder, around: ClusterPort) -> None:
+        self._service = service
+        self._track = track
+        self._around = around
+        self._legs: dict[SessionId, DrivenSession] = {}
+        self.is_stopping = False
+        """True once the worker is stopping: unfinished runs continue on another worker."""
+
+    @property
+    def sessions(self) -> tuple[SessionId, ...]:
+        """The sessions driven here."""
+        return tuple(self._legs)
+
+    async def submit(self, session: SessionId, command: Command) -> Receipt:
+        """Submit a command to a session that is driven here; raises NotDrivenHere."""
+        leg = self._legs.get(session)
+        if leg is None and self._service.is_busy(session):  # a sub-agent, driven by the leg of its parent
+            leg = DrivenSession()
+            leg.wake()
+        if leg is None or leg.is_ending:
+            raise NotDrivenHere(f"session {session} is not driven here")
+        leg.hold()
+        try:
+            await leg.ready.wait()
+            if not leg.takes(command):
+                raise NotDrivenHere(f"session {session} is not driven here")
+            return await self._confirmed(session, command)
+        except BridleError as error:
+            now = self._legs.get(session)
+            is_leaving = now is not leg or now.is_ending
+            raise self._as_refused(session, error, is_leaving=is_leaving) from error
+        finally:
+            leg.release()
+
+    async def drive(self, name: str, text: str, tell: Tell) -> str:
+        """Run a leg from its order to its end; `tell` gets the outcome of the command."""
+        try:
+            order = decode_job(text)
+        except msgspec.MsgspecError as error:
+            log.error("leg %s makes no sense: %s", name, error)
+            hint = "upgrade the workers"
+            await tell(
+                encode_outcome(BridleError("a worker did not understand what was asked of it", hint=hint))
+            )
+            return "refused"
+        if self.is_stopping:
+            return await self._give_back(order, name, tell)
+        session, leg = order.session, DrivenSession()
+        try:
+            outcome = await self._outcome(order, leg, name)
+            await tell(encode_outcome(outcome))
+            is_refused = isinstance(outcome, Exception)
+            if self._legs.get(session) is not leg:
+                return "refused" if is_refused else "passed on"
+            await self._until_rest(session, leg)
+            left = await self._left(order, name)
+            return "refused" if is_refused and left == "ended" else left
+        finally:
+            self._let_go(session, leg)
+
+    async def _outcome(self, order: Job, leg: DrivenSession, name: str) -> Receipt | Exception:
+        """Have the command taken; return the outcome for the sender."""
+        leg.hold()
+        try:
+            return await self._take_or_pass_on(order, leg)
+        except BridleError as error:
+            return self._as_refused(order.session, error)
+        except Exception as error:
+            log.exception("leg %s of session %s broke", name, order.session)
+            return error
+        finally:
+            leg.ready.set()
+            leg.release()
+
+    async def _give_back(self, order: Job, name: str, tell: Tell) -> str:
+        """Give a leg that arrived while we are stopping to another worker."""
+        try:
+            await self._around.order(order, name)
+        except BridleError as error:
+            await tell(encode_outcome(error))
+            return "refused"
+        # The sender orders it once more; a command with the same key is taken once.
+        await tell(encode_outcome(NotDrivenHere(f"session {order.session} goes on elsewhere")))
+        return "goes on elsewhere"
+
+    def _as_refused(self, session: SessionId, error: BridleError, *, is_leaving: bool = False) -> BridleError:
+        """Return NotDrivenHere if the sender should look for another worker, else the error unchanged."""
+        is_closed = isinstance(error, SessionNotRunning) and (is_leaving or self.is_stopping)
+        is_held = isinstance(error, SessionBusy) and not self._service.is_busy(session)
+        if (
+            isinstance(error, SessionConflict) or is_closed or is_held
+        ):  # a conflict: another worker appended to the session
+            return NotDrivenHere(f"session {session} is not driven here any more: {error.message}")
+        return error
+
+    async def set_aside_resting(self, after_s: float) -> None:
+        """Release the sessions whose runs have waited this long for a person."""
+        now = time.monotonic()
+        for session, leg in list(self._legs.items()):
+            if leg.taking or leg.is_ending or not self._service.rests(session):
+                leg.rested = None
+                continue
+            seq = (await self._service.ask(Status(session))).seq
+            if leg.rested is None or leg.rested[0] != seq:
+                leg.rested = (seq, now)
+            elif now - leg.rested[1] >= after_s and not leg.taking:
+                leg.is_ending = True
+                await self._service.set_aside(session)
+
+    # ------------------------------------------------------------------ start
+
+    async def _enter(self, session: SessionId, leg: DrivenSession) -> bool:
+        """Start to drive the session; False if it is already driven."""
+        if session in self._legs or await self._service.ask(IsRunning(session)) or session in self._legs:
+            return False
+        self._legs[session] = leg
+        self._track.begin(session)
+        return True
+
+    def _let_go(self, session: SessionId, leg: DrivenSession) -> None:
+        if self._legs.get(session) is leg:
+            del self._legs[session]
+            self._track.end(session)
+
+    async def _take_or_pass_on(self, order: Job, leg: DrivenSession) -> Receipt:
+        """Have the command taken, by this leg if no worker drives the session yet, else by that worker."""
+        deadline = time.monotonic() + BUSY_S
+        session = order.session
+        while True:
+            try:
+                if await self._enter(session, leg):
+                    return await self._take(order, leg)
+                if session in self._legs:
+                    return await self.submit(session, order.command)
+                return await self._around.forward(session, order.command)
+            except NotDrivenHere:
+                is_late = time.monotonic() > deadline
+            except SessionBusy:  # from a worker that was faster, or from the run itself
+                if self._legs.get(session) is not leg or self._service.is_busy(session):
+                    raise
+                is_late = time.monotonic() > deadline
+            self._let_go(session, leg)
+            if is_late:
+                raise SessionBusy(
+                    f"session {session} is held by a worker that does not answer", hint="bridle scale status"
+                )
+            await asyncio.sleep(AGAIN_S)
+
+    async def _take(self, order: Job, leg: DrivenSession) -> Receipt:
+        """Submit the command, after resuming an unfinished run."""
+        session, command = order.session, order.command
+        glance = await self._service.ask(Status(session))
+        if not isinstance(command, AROUND_RUNS):
+            try:
+                await self._around.bring(session, glance.facts.created.cwd)
+            except WorkspaceLost as error:
+                await self._lose(session, glance, str(error))
+                raise
+        if await self._is_done(order):
+            return Receipt(glance.seq)
+        resumed: Receipt | None = None
+        if glance.run is not None and not isinstance(command, AROUND_RUNS):
+            resumed = await self._go_on(order, glance)
+        if glance.run is None or resumed is not None:
+            leg.wake()
+        if isinstance(command, Resume) and (resumed is not None or order.tries):
+            receipt = resumed or Receipt(glance.seq)
+        else:
+            receipt = await self._confirmed(session, command)
+        if not isinstance(command, AROUND_RUNS):
+            leg.wake()
+            if glance.facts.queue:
+                await self._service.begin_queued(session)
+        return receipt
+
+    async def _go_on(self, order: Job, glance: SessionStatus) -> Receipt | None:
+        options = order.command.options if isinstance(order.command, Resume) else Resume().options
+        try:
+            return await self._service.submit(order.session, Resume(options))
+        except BridleError as error:
+            if order.tries >= MAX_TRIES:
+                await self._lose(order.session, glance, f"it could not go on: {error}")
+            if not isinstance(order.command, Prompt) or isinstance(error, PASSING):
+                raise
+            return None  # the prompt ends the run that cannot be resumed
+
+    async def _lose(self, session: SessionId, glance: SessionStatus, why: str) -> None:
+        if glance.run is not None:
+            log.warning("session %s: %s", session, why)
+            await self._service.give_up(session, why)
+
+    async def _is_done(self, order: Job) -> bool:
+        """Return whether the command already took effect in an earlier attempt of this leg."""
+        kind = {Rewind: Rewound, Compact: Compacted}.get(type(order.command))
+        if kind is None:
+            return False
+        since = await self._service.ask(Records(order.session, after=order.seq))
+        return any(isinstance(record.event, kind) for record in since)
+
+    # ------------------------------------------------------------------ answers
+
+    async def _confirmed(self, session: SessionId, command: Command) -> Receipt:
+        """Submit a command; return for a person's answer only once it is recorded."""
+        if not isinstance(command, Decide | Reply):
+            return await self._service.submit(session, command)
+        glance = await self._service.ask(Status(session))
+        if not _is_asked(glance, command):
+            return await self._service.submit(session, command)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self._recorded(session, command, glance.seq)
+        except TimeoutError:
+            raise SessionBusy(f"session {session} has not taken the answer in time") from None
+
+    async def _recorded(self, session: SessionId, command: Decide | Reply, seq: int) -> Receipt:
+        receipt = await self._service.submit(session, command)
+        async with aclosing(self._service.watch(session, seq)) as items:
+            async for item in items:
+                if not isinstance(item, Record):
+                    continue
+                match item.event:
+                    case ApprovalDecided(call_id=call_id) | QuestionAnswered(call_id=call_id):
+                        if call_id == command.call_id:
+                            return replace(receipt, seq=item.seq)
+                    case QuestionAsked(call_id=call_id) if call_id == command.call_id:
+                        with suppress(SessionNotRunning):  # asked again by a resumed run
+                            await self._service.submit(session, command)
+                    case RunEnded():
+                        return replace(receipt, seq=item.seq)
+                    case _:
+                        pass
+        return receipt
+
+    # ------------------------------------------------------------------ end
+
+    async def _until_rest(self, session: SessionId, leg: DrivenSession) -> None:
+        """Wait until no run is active and no command is being submitted."""
+        while not leg.is_ending:
+            await self._service.until_free(session)
+            await leg.quiet.wait()
+            if not (leg.taking or self._service.is_busy(session)):
+                leg.is_ending = True
+            elif self.is_stopping:  # a run whose end was cut off never becomes free
+                await asyncio.sleep(AGAIN_S)
+
+    async def _left(self, order: Job, name: str) -> str:
+        """Leave the session and requeue unfinished work, retrying for as long as the database is away."""
+        while True:
+            try:
+                return await self._leave(order, name)
+            except StoreError as error:
+                log.warning("session %s cannot be handed on: %s", order.session, error)
+                await asyncio.sleep(LEAVE_S)
+            except BridleError as error:  # another worker has it, it is deleted, or its machine is gone
+                log.warning("session %s is left as it is: %s", order.session, error)
+                return "left"
+
+    async def _leave(self, order: Job, name: str) -> str:
+        """Make sure that a run which neither ended nor waits for a person continues on some worker."""
+        glance = await self._service.ask(Status(order.session))
+        if glance.run is None and (order.tries >= MAX_TRIES or not _has_next(glance)):
+            return "ended"
+        if glance.run is not None and not self.is_stopping and (glance.run.approvals or glance.run.questions):
+            return "rests"
+        if order.tries >= MAX_TRIES:
+            await self._lose(order.session, glance, "it broke off too often")
+            return "given up"
+        tries = max(1, order.tries) if self.is_stopping else order.tries + 1
+        await self._around.order(Job(order.session, Resume(), glance.seq, tries), name)
+        return "goes on elsewhere"
+
+
+def _is_asked(glance: SessionStatus, answer: Decide | Reply) -> bool:
+    if glance.run is None:
+        return False
+    asked = glance.run.approvals if isinstance(answer, Decide) else glance.run.questions
+    return any(one.call_id == answer.call_id for one in asked)
+
+
+def _has_next(glance: SessionStatus) -> bool:
+    """Return whether a queued prompt is due to run."""
+    was_stopped = glance.last is not None and glance.last.outcome in ("cancelled", "denied")
+    return bool(glance.facts.queue) and not was_stopped

@@ -1,0 +1,60 @@
+"""Connections to the other workers of a cluster: one each, opened on demand."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Protocol
+
+from bridle.core.errors import BridleError
+from bridle.core.session_api import SessionApi
+
+CONNECT_S = 5.0
+
+
+class PeerApi(SessionApi, Protocol):
+    """The sessions of another process, as long as it is there."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the connection is lost."""
+        ...
+
+
+Reach = Callable[[str], Awaitable[PeerApi]]
+"""Connects to an address and returns its session API; raises BridleError or OSError if it does not answer."""
+
+
+class PeerConnections:
+    """Keeps one connection per address."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._apis: dict[str, PeerApi] = {}
+        self._reaching: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """Prevents two connections to the same address."""
+
+    async def api(self, address: str) -> SessionApi:
+        """Return the sessions at an address; raises OSError when nobody answers."""
+        async with self._reaching[address]:
+            api = self._apis.get(address)
+            if api is None or api.is_gone:
+                await self._drop(address)
+                try:
+                    async with asyncio.timeout(CONNECT_S):
+                        api = await self._reach(address)
+                except (BridleError, ValueError) as error:  # ValueError: an invalid address
+                    raise ConnectionError(str(error)) from error
+                self._apis[address] = api
+            return api
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for address in list(self._apis):
+            await self._drop(address)
+
+    async def _drop(self, address: str) -> None:
+        api = self._apis.pop(address, None)
+        if api is not None:
+            with suppress(BridleError, OSError):
+                await api.aclose()

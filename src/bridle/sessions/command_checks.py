@@ -1,0 +1,150 @@
+"""Checks incoming commands, and works out the options and keys that a run starts with."""
+
+import hashlib
+
+import msgspec
+from msgspec.json import encode
+from msgspec.structs import replace
+
+from bridle.core.context import estimate_message, estimate_tokens
+from bridle.core.errors import ConfigError, KeyTaken, UsageError
+from bridle.core.hook import HookOverride
+from bridle.core.messages import Media, Message, Text
+from bridle.core.permission import parse_rule
+from bridle.core.protocol import (
+    MAX_PROMPT_BYTES,
+    Command,
+    Decide,
+    EditQueued,
+    Prompt,
+    PromptKey,
+    Resume,
+    RunOptions,
+    Steer,
+    TakenPrompt,
+)
+from bridle.core.protocol.commands import CLIENT_VARIABLES, MAX_KEY_CHARS, MAX_VARIABLE_CHARS
+from bridle.core.session import RunState, Session
+from bridle.core.surrogates import has_surrogates
+from bridle.sessions.setup import Setup
+
+DIGEST_CHARS = 32
+MAX_RULES = 32  # rules in one answer
+
+
+def check_command(command: Command) -> None:
+    """Refuse a command that could not be stored or sent; raises UsageError.
+
+    Without this, an untyped caller could store a command that cannot be read again.
+    """
+    try:
+        msgspec.convert(msgspec.to_builtins(command), Command)
+    except (msgspec.ValidationError, TypeError, RecursionError) as error:
+        raise UsageError(f"the command makes no sense: {error}") from None
+    if has_surrogates(command):
+        raise UsageError(
+            "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
+        )
+    if isinstance(command, Decide):
+        _check_rules(command)
+    if isinstance(command, Prompt | Resume):
+        _check_variables(command.options.env)
+    if not isinstance(command, Prompt | Steer | EditQueued):
+        return
+    if not isinstance(command, EditQueued) and len(command.key) > MAX_KEY_CHARS:
+        raise UsageError(f"the key of a prompt is longer than {MAX_KEY_CHARS} characters")
+    if not command.message.parts:
+        raise UsageError("the prompt is empty")
+    if command.message.role != "user" or not all(
+        isinstance(part, Text | Media) for part in command.message.parts
+    ):
+        raise UsageError("a prompt is a message of the user, of text and media")
+    if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
+        raise UsageError(
+            f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+            hint="put the text into a file and name the file in the prompt",
+        )
+
+
+def _check_rules(decision: Decide) -> None:
+    if not decision.rules:
+        return
+    if decision.answer not in ("session", "always"):
+        raise UsageError(f'the answer "{decision.answer}" leaves no rules behind')
+    if len(decision.rules) > MAX_RULES:
+        raise UsageError(f"more than {MAX_RULES} rules with one answer")
+    for rule in decision.rules:
+        try:
+            parse_rule("allow", rule)
+        except ConfigError as error:
+            raise UsageError(error.message, hint=error.hint) from None
+
+
+def _check_variables(env: dict[str, str]) -> None:
+    for name, value in env.items():
+        if name not in CLIENT_VARIABLES or len(value) > MAX_VARIABLE_CHARS or "\0" in value:
+            raise UsageError(f"the variable {name[:80]!r} cannot be lent to programs")
+
+
+def key_of(command: Prompt | Steer) -> PromptKey | None:
+    """Return a prompt's idempotency key with a digest of its content; None if it came without a key."""
+    if not command.key:
+        return None
+    options = replace(command.options, env={}, trace="") if isinstance(command, Prompt) else None
+    digest = hashlib.sha256(encode((command.message, options), order="deterministic")).hexdigest()
+    return PromptKey(command.key, digest[:DIGEST_CHARS])
+
+
+def find_taken_prompt(key: PromptKey | None, session: Session) -> TakenPrompt | None:
+    """Find what happened to a prompt with this key; raises KeyTaken if the key belongs to another one."""
+    taken = session.known.taken.get(key.name) if key is not None else None
+    if key is not None and taken is not None and taken.digest != key.digest:
+        raise KeyTaken(
+            f'the key "{key.name}" belongs to another prompt', hint="use a new key for each prompt"
+        )
+    return taken
+
+
+async def prompt_tokens(setup: Setup, message: Message) -> int:
+    """Count the text with the model's tokenizer, and estimate everything else."""
+    [words] = await setup.backend.count(message.text)
+    return estimate_message(message) - estimate_tokens(message.text) + words
+
+
+def resumed_options(run: RunState, changed: RunOptions) -> RunOptions:
+    """Return the options of a resumed run: those it started with, above all its rules, with the changes."""
+    first = replace(run.options, model=run.model, mode=run.mode, limits=run.limits)
+    return merge_options(first, changed)
+
+
+def merge_options(first: RunOptions, changed: RunOptions) -> RunOptions:
+    """Return a prompt's options with the changes applied."""
+    return RunOptions(
+        model=changed.model or first.model,
+        mode=changed.mode or first.mode,
+        allow=first.allow + changed.allow,
+        ask=first.ask + changed.ask,
+        deny=first.deny + changed.deny,
+        limits=changed.limits.over(first.limits),
+        params={**first.params, **changed.params},
+        code=first.code if changed.code is None else changed.code,
+        approve_each=first.approve_each or changed.approve_each,
+        agent=changed.agent or first.agent,
+        cwd=changed.cwd or first.cwd,
+        env=changed.env,
+        system=first.system if changed.system is None else changed.system,
+        tools=first.tools if changed.tools is None else changed.tools,
+        without_tools=first.without_tools + changed.without_tools,
+        hooks=_merge_hooks(first.hooks, changed.hooks),
+        output_schema=first.output_schema if changed.output_schema is None else changed.output_schema,
+        output_retries=first.output_retries if changed.output_schema is None else changed.output_retries,
+        until=changed.until or first.until,
+        trace=first.trace,
+    )
+
+
+def _merge_hooks(first: HookOverride, changed: HookOverride) -> HookOverride:
+    """Merge hook overrides: a changed entry replaces one of the same id, a disabled one is dropped."""
+    gone = {*changed.disable, *(entry.id for entry in changed.entries)}
+    kept = tuple(entry for entry in first.entries if entry.id not in gone)
+    return HookOverride(kept + changed.entries, tuple(dict.fromkeys(first.disable + changed.disable)))

@@ -1,0 +1,198 @@
+"""Functions that all stores share: number, chain and decode lines, and report what is wrong with them."""
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, Protocol, TypeVar
+
+from msgspec import Struct
+
+from bridle.core.codec import decode_record, encode_records
+from bridle.core.errors import (
+    SessionConflict,
+    SessionNotFound,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    UsageError,
+)
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.protocol import Event, Record
+from bridle.core.summary import SessionSummary, summarise
+
+T = TypeVar("T")
+
+MAX_ENDS = 1_000  # sessions whose last sequence number and hash are cached
+PAUSE_BYTES = 1024 * 1024  # decoding this much takes some 3 ms; then other tasks get a turn
+
+FREE_SPACE = "free some space; what was recorded is safe, and a run that was cut off can be resumed"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+FlawKind = Literal[
+    "torn_tail",
+    "truncated",
+    "unreadable_line",
+    "bad_hash",
+    "gap",
+    "mislabelled",
+    "missing_summary",
+    "orphan_summary",
+    "empty",
+    "damaged_file",
+    "missing_blob",
+    "damaged_blob",
+]
+
+
+REPAIRABLE: frozenset[FlawKind] = frozenset({"torn_tail", "missing_summary", "orphan_summary", "empty"})
+"""Flaws that `repair` can fix; the others mean lost or edited data."""
+
+
+class Flaw(Struct, frozen=True, omit_defaults=True):
+    """A flaw of one stored session, or of the whole store."""
+
+    kind: FlawKind
+    text: str
+    session: SessionId | None = None
+    seq: int | None = None
+    """The first affected record."""
+    repaired: bool = False
+
+
+class DamagedList(StoreCorrupt):
+    """Raised when some sessions cannot be listed; those that can are in `sessions`, newest first."""
+
+    def __init__(self, message: str, *, hint: str, sessions: tuple[SessionSummary, ...]) -> None:
+        super().__init__(message, hint=hint)
+        self.sessions = sessions
+
+
+class LineStore(Protocol):
+    """A store that exposes its stored bytes, so that they can be checked."""
+
+    async def ids(self) -> list[SessionId]:
+        """Return the id of every stored session, readable or not, sorted."""
+        ...
+
+    def lines(self, session: SessionId) -> AsyncIterator[bytes]:
+        """Yield a session's lines as stored, oldest first, without their newlines."""
+        ...
+
+    async def flaws(self, session: SessionId | None = None, *, repair: bool = False) -> list[Flaw]:
+        """Return the flaws outside the lines of one session, or of all; with `repair`, fix what can be fixed.
+
+        A repair never loses a valid record.
+        """
+        ...
+
+
+def check_id(session: SessionId) -> None:
+    """Reject an id that could be mistaken for a path; raises UsageError."""
+    if not is_session_id(session):
+        raise UsageError(
+            f"{session!r} cannot name a session",
+            hint="use letters, digits, dots, dashes and underscores, at most 128",
+        )
+
+
+def check_expected(session: SessionId, expected_seq: int, last_seq: int) -> None:
+    """Raise SessionConflict unless the session ends at `expected_seq`."""
+    if last_seq != expected_seq:
+        raise SessionConflict(
+            f'session "{session}" ends at event {last_seq}, not {expected_seq}: another writer changed it',
+            hint="read the session again",
+        )
+
+
+def encode_chain(
+    prev_hash: str, first_seq: int, at: int, events: Sequence[Event], dates: Sequence[int] = ()
+) -> tuple[list[Record], list[bytes]]:
+    """Encode events as records and stored lines; raises StoreError for an event that JSON cannot hold."""
+    try:
+        pairs = encode_records(prev_hash, first_seq, at, events, dates)
+    except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as error:
+        raise StoreError(f"an event cannot be stored as JSON: {error}") from error
+    return [record for record, _ in pairs], [line for _, line in pairs]
+
+
+def cache_end(ends: dict[SessionId, T], session: SessionId, end: T) -> None:
+    """Cache where a session ends; beyond MAX_ENDS sessions, drop the least recently written one."""
+    ends.pop(session, None)
+    ends[session] = end
+    if len(ends) > MAX_ENDS:
+        del ends[next(iter(ends))]
+
+
+def select_seqs(last_seq: int, *, after: int, before: int | None, limit: int | None, newest: bool) -> range:
+    """Return the range of sequence numbers that a read asks for."""
+    first = max(after, 0) + 1
+    stop = last_seq + 1 if before is None else min(before, last_seq + 1)
+    if limit is not None and stop - first > max(limit, 0):
+        if newest:
+            first = stop - max(limit, 0)
+        else:
+            stop = first + max(limit, 0)
+    return range(first, max(first, stop))
+
+
+async def decode_lines(session: SessionId, lines: Iterable[bytes], seqs: range) -> list[Record]:
+    """Decode the lines of a read; raises StoreCorrupt unless they are exactly the requested records."""
+    records: list[Record] = []
+    until_pause = PAUSE_BYTES
+    try:
+        for line in lines:
+            record = decode_record(line)
+            if record.seq != seqs.start + len(records):
+                break
+            records.append(record)
+            until_pause -= len(line)
+            if until_pause < 0:
+                until_pause = PAUSE_BYTES
+                await asyncio.sleep(0)
+    except StoreCorrupt as error:
+        raise _corrupt(session, seqs.start + len(records), error.message) from error
+    if len(records) != len(seqs):
+        raise _corrupt(session, seqs.start + len(records), "it is missing")
+    return records
+
+
+def _corrupt(session: SessionId, seq: int, why: str) -> StoreCorrupt:
+    return StoreCorrupt(f'session "{session}", event {seq}: {why}', hint=f"bridle session verify {session}")
+
+
+def not_found_error(session: SessionId) -> SessionNotFound:
+    """Build the error for a session that is not stored."""
+    return SessionNotFound(f'no session "{session}"', hint="bridle session list")
+
+
+def gone_error(path: Path) -> StoreError:
+    """Build the error for a file that was deleted or replaced while in use."""
+    return StoreError(
+        f"{path}: it was deleted, moved or replaced while it was in use, so nothing is recorded any more",
+        hint="put it back from a backup; what ran since then is not in it",
+    )
+
+
+def sort_summaries(summaries: Iterable[SessionSummary], *, archived: bool) -> list[SessionSummary]:
+    """Sort summaries, newest first; leave out archived sessions unless `archived`."""
+    shown = [summary for summary in summaries if archived or not summary.archived]
+    return sorted(shown, key=lambda summary: (summary.updated_at, summary.id), reverse=True)
+
+
+def fold_summary(
+    session: SessionId, lines: Iterable[bytes], summary: SessionSummary | None = None
+) -> SessionSummary | None:
+    """Fold lines into a summary; lines that cannot be decoded are skipped."""
+    for line in lines:
+        with suppress(StoreCorrupt):
+            summary = summarise(summary, session, decode_record(line))
+    return summary
+
+
+def from_os_error(path: Path, error: OSError) -> StoreError:
+    """Convert a failed file operation into a StoreError; a StoreFull if the disk or quota is full."""
+    if error.errno in _FULL:
+        return StoreFull(f"{path}: no space is left for it ({error.strerror})", hint=FREE_SPACE)
+    return StoreError(f"{path}: {error.strerror or error}")

@@ -1,0 +1,83 @@
+"""Argument definitions of `bridle import`; no behavior."""
+
+from bridle.surfaces.cli.arguments import Commands, Parser, add_command, add_group, add_json_flag
+
+KINDS = ("session", "rule", "server", "skill", "agent", "hook")
+
+EXAMPLES = """\
+examples:
+  bridle import kontekst ~/.kontekst --dry-run
+  bridle import kontekst ~/.kontekst
+
+What is there already is left as it is: it can be run again. To go on with an installation of
+Kontekst as it is, without copying anything: bridle daemon run --config ~/.kontekst/config.toml
+"""
+
+FROM_OTHERS = """\
+examples:
+  bridle import {0} --dry-run
+  bridle import {0} --only session
+  bridle import {0} --yes
+
+Nothing of {1} is changed, and nothing that is here is overwritten. It can be run again: what was
+brought before does not come twice. Keys and tokens are not copied; you are told which variables to set.
+"""
+
+
+def add_import(commands: Commands) -> None:
+    """Add the `bridle import` commands."""
+    group = add_group(commands, "import", "bring in what other programs have kept")
+    for name, title, brought, folder in (
+        (
+            "claude",
+            "Claude Code",
+            "sessions, rules, tool servers, commands, agents and hooks",
+            "its folder (default: ~/.claude)",
+        ),
+        (
+            "codex",
+            "the Codex CLI",
+            "sessions, rules, tool servers, prompts, skills and agents",
+            "its folder (default: ~/.codex)",
+        ),
+        (
+            "crush",
+            "Crush",
+            "sessions, rules, tool servers and skills",
+            "a project it worked in (default: the working directory)",
+        ),
+    ):
+        program = add_command(
+            group,
+            name,
+            f"import_others:import_{name}",
+            f"bring in the {brought} of {title}",
+            epilog=FROM_OTHERS.format(name, title),
+        )
+        program.add_argument("folder", metavar="DIR", nargs="?", help=folder)
+        program.add_argument(
+            "--only",
+            metavar="KIND",
+            action="append",
+            choices=KINDS,
+            help=f"bring only {', '.join(KINDS)} (repeatable)",
+        )
+        _add_flags(program, "where sessions go on (default: where each of them was, if that is still there)")
+        program.add_argument("--yes", "-y", action="store_true", help="do not ask before anything is written")
+    kontekst = add_command(
+        group,
+        "kontekst",
+        "import_kontekst:import_kontekst",
+        "bring in the agents, skills and sessions of Kontekst",
+        epilog=EXAMPLES,
+    )
+    kontekst.add_argument("folder", metavar="DIR", help="its data directory, usually ~/.kontekst")
+    _add_flags(kontekst, "where its sessions go on (default: the working directory)")
+
+
+def _add_flags(parser: Parser, where: str) -> None:
+    parser.add_argument("--cwd", metavar="DIR", help=where)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be brought in, and change nothing"
+    )
+    add_json_flag(parser)

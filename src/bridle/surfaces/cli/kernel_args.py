@@ -1,0 +1,67 @@
+"""Argument definitions of `bridle kernel`; no behavior."""
+
+from bridle.surfaces.cli.arguments import Commands, Parser, add_command, add_group, add_rule_flags
+
+RUN_EXAMPLES = """\
+examples:
+  bridle kernel run count.py
+  bridle kernel run count.py --arg src --arg tests
+  echo 'print(await read_file("README.md"))' | bridle kernel run -
+  bridle kernel run fix.py --accept-edits
+
+exit codes:
+  0 done   1 the code failed   2 budget used up   64 wrong usage   77 denied   130 cancelled
+"""
+
+REPL_EXAMPLES = """\
+examples:
+  bridle kernel repl
+  bridle kernel repl --session 019a8536-2b7c      with the variables that an agent has left there
+
+Ctrl-C ends the code that runs, Ctrl-D leaves.
+"""
+
+
+def add_kernel(commands: Commands) -> None:
+    """Add the `bridle kernel` commands."""
+    group = add_group(commands, "kernel", "run Python as agents do: in a sandbox, with tools")
+    run = add_command(
+        group,
+        "run",
+        "kernel:run",
+        "run a file",
+        description="Run a file of Python. What it prints goes to stdout, all else to stderr.",
+        epilog=RUN_EXAMPLES,
+    )
+    run.add_argument("file", metavar="FILE", help="the code; - reads it from stdin")
+    run.add_argument(
+        "--arg",
+        dest="script_args",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="what the code finds in sys.argv (repeatable)",
+    )
+    _add_shared(run)
+    repl = add_command(
+        group,
+        "repl",
+        "kernel:repl",
+        "type Python and see what it gives",
+        description="Type Python, line by line, and see what it gives. Variables stay.",
+        epilog=REPL_EXAMPLES,
+    )
+    _add_shared(repl)
+
+
+def _add_shared(parser: Parser) -> None:
+    parser.add_argument(
+        "--session",
+        metavar="ID",
+        help="go on in this session, with its variables; the start of an id is enough",
+    )
+    parser.add_argument("--cwd", metavar="DIR", help="work in this directory")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="show the calls of tools also when not on a terminal"
+    )
+    add_rule_flags(parser.add_argument_group("permissions"))

@@ -1,0 +1,130 @@
+"""`bridle_config` and `meerkat_config`: read and change the user's settings; secrets are hidden."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from bridle.config.edit import show
+from bridle.config.toml_document import parse_key
+from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.mcp_server.arguments import MAX_SAFE_INT, ConfigArgs, given_fields, read_arguments
+from bridle.surfaces.mcp_server.caller_trust import require_trust
+from bridle.surfaces.mcp_server.meerkat_tools import json_result
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
+from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
+
+CHANGING = "changing the settings"
+MEANT = {
+    "get": ({"key", "cwd"}, {"cwd"}),
+    "set": ({"key", "value", "expected_generation"}, {"config", "expected_generation"}),
+    "patch": ({"patch", "expected_generation"},),
+}
+"""The combinations of arguments that each action accepts."""
+
+
+class Setting(Struct, frozen=True):
+    """One setting that applies in a folder."""
+
+    key: str
+    value: str
+    """In TOML syntax."""
+    source: str
+    """Where it is set."""
+
+
+class ConfigAnswer(Struct, frozen=True, omit_defaults=True):
+    """The user's settings file, or the settings that apply."""
+
+    config: dict[str, Any] | None = None
+    generation: int | None = None
+    """A number that differs for every content of the file."""
+    config_path: str | None = None
+    settings: list[Setting] | None = None
+
+
+async def config(call: Call) -> Answered:
+    """Read or change the settings, in Bridle's format."""
+    args = read_arguments(call.params.arguments, ConfigArgs)
+    given = given_fields(args) - {"action"}
+    if not any(given <= meant for meant in MEANT[args.action]):
+        raise UsageError(f"{args.action}: {', '.join(sorted(given))} do not go together")
+    if args.action == "get" and args.key:
+        found = ConfigAnswer(settings=await asyncio.to_thread(_settings, call, args))
+        lines = [f"{one.key} = {one.value}  # {one.source}" for one in found.settings or ()]
+        return tool_result("\n".join(lines), found)
+    told = await asyncio.to_thread(_changed, call, args)
+    value = ConfigAnswer(told.config, told.generation, told.config_path)
+    return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {told.config_path}", value)
+
+
+def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
+    rows = show(call.desk.folders.settings(args.cwd))
+    found = [Setting(*row) for row in rows if row.key == args.key or row.key.startswith(f"{args.key}.")]
+    if not found:
+        raise ConfigError(f"there is no setting {args.key[:80]!r}", hint="bridle config show")
+    return found
+
+
+def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
+    settings = _user_config(call)
+    if args.action != "get":
+        require_trust(call.desk, CHANGING)
+    match args.action:
+        case "get":
+            return settings.read()
+        case "patch":
+            return settings.patch(_object(args.patch, "patch"), args.expected_generation)
+        case "set" if args.key:
+            if args.value is None:
+                raise UsageError("set: value is missing")
+            patch: Any = args.value
+            for part in reversed(parse_key(args.key)):
+                patch = {part: patch}
+            return settings.patch(patch, args.expected_generation)
+        case "set":
+            return settings.replace(_object(args.config, "key"), args.expected_generation)
+
+
+def _user_config(call: Call) -> UserConfig:
+    return UserConfig(*call.desk.folders.get_user_settings())
+
+
+def _object(given: dict[str, Any] | None, name: str) -> dict[str, Any]:
+    if given is None:
+        raise UsageError(f"{name} is missing")
+    return given
+
+
+class MeerkatConfigArgs(Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `meerkat_config`."""
+
+    action: Literal["get", "set", "patch"]
+    config: dict[str, Any] | None = None
+    patch: dict[str, Any] | None = None
+    expected_generation: Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)] | None = None
+
+
+class MeerkatConfig(Struct, frozen=True):
+    """The result of `meerkat_config`."""
+
+    config: dict[str, Any]
+
+
+async def meerkat_config(call: Call) -> Answered:
+    """Read or change the settings, in Meerkat's format."""
+    args = read_arguments(call.params.arguments, MeerkatConfigArgs)
+
+    def told() -> ConfigEnvelope:
+        settings = _user_config(call)
+        if args.action != "get":
+            require_trust(call.desk, CHANGING)
+        match args.action:
+            case "get":
+                return settings.read()
+            case "set":
+                return settings.replace(_object(args.config, "config"), args.expected_generation)
+            case "patch":
+                return settings.patch(_object(args.patch, "patch"), args.expected_generation)
+
+    return json_result(MeerkatConfig((await asyncio.to_thread(told)).config))

@@ -1,0 +1,190 @@
+"""`bridle_run` and `bridle_resume`: run a prompt, or resume a cut-off run, to its end."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
+from mcp_types import ElicitResult
+from msgspec.structs import replace
+
+from bridle.config.rules import resolve_rules
+from bridle.config.settings import find_user_folder
+from bridle.core.errors import BridleError, SessionNotFound, UsageError
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.messages import user_message
+from bridle.core.permission import Action, parse_rule
+from bridle.core.protocol import Delete, Prompt, Resume, RunOptions, SessionCreated
+from bridle.core.session_api import SessionApi
+from bridle.core.summary import title_from
+from bridle.surfaces.mcp_server.arguments import ResumeArgs, RunArgs, read_arguments
+from bridle.surfaces.mcp_server.caller_trust import check_options
+from bridle.surfaces.mcp_server.client import Ended, NeedsAnswers, NeedsResults, Stop, follow, submit_answer
+from bridle.surfaces.mcp_server.client_tools import ClientTools
+from bridle.surfaces.mcp_server.elicitation import answer_of
+from bridle.surfaces.mcp_server.runs import ClientRun
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext, input_required, tool_result
+from bridle.surfaces.mcp_server.uris import LIST, session_uri
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.run_driver import rules_needed
+from bridle.surfaces.session_calls import origin
+from bridle.surfaces.skill_prompt import expand_in
+
+
+async def run(call: Call) -> Answered:
+    """Run a prompt in a new or an existing session."""
+    if (held := await find_returning_run(call)) is not None:
+        return await _follow(call, held)
+    args = read_arguments(call.params.arguments, RunArgs)
+    more = {
+        "system": args.system,
+        "output_schema": args.output_schema,
+        "output_retries": args.output_retries,
+    }
+    options = args.options(**more)
+    if args.session_id:
+        session, created = await find_session(call.api, args.session_id)
+        options = replace(options, agent=args.agent if args.agent not in ("", created.agent) else None)
+        where = await asyncio.to_thread(call.desk.folders.path, args.cwd) if args.cwd else created.cwd
+        options = replace(options, cwd=where if where != created.cwd else None)
+        prompt = await make_prompt(call.desk, args.prompt, options, where, if_busy=args.if_busy, key=args.key)
+        held = await begin(call.desk, session, prompt)
+    else:
+        where = await asyncio.to_thread(call.desk.folders.path, args.cwd)
+        prompt = await make_prompt(call.desk, args.prompt, options, where, key=args.key)
+        title = title_from(args.prompt) if args.prompt != prompt.message.text else ""
+        held = await begin_new(call.desk, prompt, cwd=where, agent=args.agent, title=title)
+    return await _follow(call, held)
+
+
+async def resume(call: Call) -> Answered:
+    """Continue a session with a prompt, or resume its cut-off run."""
+    if (held := await find_returning_run(call)) is not None:
+        return await _follow(call, held)
+    args = read_arguments(call.params.arguments, ResumeArgs)
+    session, created = await find_session(call.api, args.session_id)
+    command: Prompt | Resume
+    if args.prompt:
+        command = await make_prompt(call.desk, args.prompt, args.options(), created.cwd)
+    else:
+        options = args.options()
+        command = Resume(await asyncio.to_thread(_in_folder, options, created.cwd, call.desk))
+    return await _follow(call, await begin(call.desk, session, command))
+
+
+async def _follow(call: Call, held: ClientRun) -> Answered:
+    match await follow_and_notify(call, held):
+        case Ended(result=result):
+            text = describe_result(result, trusts_caller=call.desk.trusts_caller)
+            return tool_result(text, result, is_error=not result.has_answer)
+        case NeedsAnswers() as stop:
+            return input_required(held, stop)
+        case NeedsResults():
+            raise AssertionError("a run without tools of its client waits for none")
+
+
+# ---------------------------------------------------------------------------- shared by tools that run
+
+
+async def follow_and_notify(call: Call, held: ClientRun) -> Stop:
+    """Follow a run for a call, and notify subscribers of its resource."""
+    stop = await follow(call.desk.runs, held, call.client)
+    await call.desk.bus.publish(ResourceUpdated(uri=session_uri(held.session)))
+    return stop
+
+
+async def find_returning_run(call: Call) -> ClientRun | None:
+    """Return the run that a client returns to with answers; raises UsageError if it no longer waits."""
+    state = call.params.request_state
+    if state is None:
+        return None
+    held = call.desk.runs.by_token(state)
+    if held is None:
+        raise UsageError(
+            "the run that asked does not wait any more", hint="bridle_sessions says how its session is"
+        )
+    for call_id, given in (call.params.input_responses or {}).items():
+        asked = {str(known): one for known, one in held.asked.items()}.get(call_id)
+        if asked is not None and isinstance(given, ElicitResult):
+            held.settle(asked.call_id)
+            await submit_answer(call.api, held.session, answer_of(asked, given))
+    return held
+
+
+async def find_session(api: SessionApi, wanted: str) -> tuple[SessionId, SessionCreated]:
+    """Return a session id and its creation event; raises SessionNotFound."""
+    if not is_session_id(wanted):
+        raise SessionNotFound(f"no session {wanted[:80]!r}")
+    session = SessionId(wanted)
+    return session, await origin(api, session)
+
+
+async def make_prompt(
+    desk: ServerContext, text: str, options: RunOptions, cwd: str, *, if_busy: str = "reject", key: str = ""
+) -> Prompt:
+    """Create a prompt: expand skills, resolve rules in its folder; raises BridleError."""
+
+    def prepared() -> tuple[str, RunOptions]:
+        words = expand_in(text, cwd, desk.folders.environ) if text.startswith("/") else text
+        return words, _in_folder(options, cwd, desk)
+
+    words, local = await asyncio.to_thread(prepared)
+    return Prompt(user_message(words), local, "queue" if if_busy == "queue" else "reject", key)
+
+
+def _in_folder(options: RunOptions, cwd: str, desk: ServerContext) -> RunOptions:
+    """Return options whose rules are resolved in a folder: with `~/` and absolute paths expanded."""
+
+    def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
+        rules = [parse_rule(action, text) for text in texts]
+        return tuple(map(str, resolve_rules(rules, find_user_folder(desk.folders.environ), Path(cwd))))
+
+    return replace(
+        options,
+        allow=local("allow", options.allow),
+        ask=local("ask", options.ask),
+        deny=local("deny", options.deny),
+    )
+
+
+async def begin_new(
+    desk: ServerContext,
+    prompt: Prompt,
+    *,
+    cwd: str,
+    agent: str = "",
+    title: str = "",
+    callbacks: ClientTools | None = None,
+) -> ClientRun:
+    """Create a session with a run; delete the session if the prompt is rejected."""
+    session = await desk.api.create(cwd=cwd, agent=agent, title=title)
+    try:
+        held = await begin(desk, session, prompt, callbacks)
+    except BridleError:
+        await desk.api.submit(session, Delete())
+        raise
+    await desk.bus.publish(ResourcesListChanged())
+    await desk.bus.publish(ResourceUpdated(uri=LIST))
+    return held
+
+
+async def begin(
+    desk: ServerContext, session: SessionId, command: Prompt | Resume, callbacks: ClientTools | None = None
+) -> ClientRun:
+    """Start a run of a session; raises Refused for options its caller may not use."""
+    await check_options(desk, session, command.options)
+    return await desk.runs.begin(session, command, callbacks)
+
+
+def describe_result(result: Result, *, trusts_caller: bool) -> str:
+    """Describe the result of a run, for people and models."""
+    lines = [result.text] if result.text else []
+    if result.outcome != "completed":
+        lines.append(f"The run ended {result.outcome}: {result.reason or result.outcome}")
+    rules = rules_needed(result)
+    if rules and trusts_caller:
+        lines.append(f"To let it through, run it again with allow: {', '.join(rules)}")
+    elif rules:
+        lines.append(f"The user can let it through in the settings, with allow: {', '.join(rules)}")
+    lines += result.schema_warnings
+    return "\n\n".join(lines)

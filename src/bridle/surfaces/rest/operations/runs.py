@@ -1,0 +1,244 @@
+"""Operations that run prompts in Meerkat's format: create a session, send a message, interrupt a run."""
+
+import asyncio
+from contextlib import suppress
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from bridle.app import skills_in
+from bridle.core.errors import BridleError, SessionNotRunning, UsageError
+from bridle.core.ids import RunId, SessionId
+from bridle.core.messages import Text
+from bridle.core.protocol import Cancel, Delete, Prompt
+from bridle.surfaces.error_codes import (
+    AGENT_ERROR,
+    APPROVAL_DENIED,
+    BUDGET_EXHAUSTED,
+    CAPABILITY_UNAVAILABLE,
+    DUPLICATE_INPUT,
+    HOOK_DENIED,
+    PROVIDER_ERROR,
+    SESSION_BUSY,
+    SKILL_NOT_FOUND,
+    STORE_FULL,
+    Refused,
+    classify_result,
+)
+from bridle.surfaces.meerkat.requests import CreateParams, RunParams, RunRequest, TurnParams, to_run_request
+from bridle.surfaces.meerkat.results import RunResult, run_result
+from bridle.surfaces.meerkat.skills import add_skills
+from bridle.surfaces.output_format import Result
+from bridle.surfaces.rest.operation import Nothing, Operation, ServiceContext, ValidRequest, json_response
+from bridle.surfaces.rest.operations.fields import Traced
+from bridle.surfaces.rest.problem_document import ProblemResponse, document
+from bridle.surfaces.run_driver import (
+    answer_unattended,
+    leave_to_others,
+    resume_if_interrupted,
+    rules_needed,
+    run_to_end,
+)
+from bridle.surfaces.session_calls import origin
+from bridle.surfaces.session_keys import open_session
+
+Approvals = Literal["deny", "wait"]
+RUN_PROBLEMS = (
+    APPROVAL_DENIED,
+    HOOK_DENIED,
+    SKILL_NOT_FOUND,
+    SESSION_BUSY,
+    DUPLICATE_INPUT,
+    BUDGET_EXHAUSTED,
+    AGENT_ERROR,
+    CAPABILITY_UNAVAILABLE,
+    PROVIDER_ERROR,
+    STORE_FULL,
+)
+
+
+class NewSession(CreateParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new session and its first prompt."""
+
+    verbose: bool = False
+    approvals: Approvals = "deny"
+    """`deny` stops the run when a call needs approval; `wait` waits until another client decides."""
+
+
+class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A further prompt of a session."""
+
+    verbose: bool = False
+    approvals: Approvals = "deny"
+
+
+class Preferring(Traced, frozen=True, rename="kebab"):
+    """The headers of requests that start a run."""
+
+    prefer: Annotated[str, Meta(description="`respond-async` answers at once, and the run goes on.")] = ""
+
+
+class Accepted(Struct, frozen=True):
+    """A run that continues after the response."""
+
+    session_id: SessionId
+    run_id: RunId | None
+
+
+class Opened(Struct, frozen=True):
+    """A session that has no prompt yet."""
+
+    session_id: SessionId
+
+
+class Interrupted(Struct, frozen=True):
+    """The response to an interrupt, also if no run was active."""
+
+    session_id: SessionId
+    interrupted: bool = True
+
+
+# ---------------------------------------------------------------------------- operations
+
+
+async def _create(ask: ValidRequest[NewSession, Nothing, Preferring]) -> Response:
+    body = ask.body
+    cwd = await asyncio.to_thread(ask.desk.folders.path, body.cwd)
+    if body.initial_turn == "deferred":
+        _check_deferred(body)
+        session, _ = await _open(ask, cwd)
+        return json_response(Opened(session), 201, {"location": f"/sessions/{session}"})
+    order = await _order(ask.desk, body, cwd)
+    session, is_new = await _open(ask, cwd)
+    try:
+        return await _run(ask, session, order)
+    except BridleError:
+        if is_new:  # the client never received its id
+            with suppress(BridleError):
+                await ask.api.submit(session, Delete())
+        raise
+
+
+async def _message(ask: ValidRequest[NewMessage, Nothing, Preferring]) -> Response:
+    if ask.body.session_id != ask.session:
+        raise UsageError(f"Session ID mismatch: path={ask.session} body={ask.body.session_id[:128]}")
+    created = await origin(ask.api, ask.session)
+    return await _run(ask, ask.session, await _order(ask.desk, ask.body, created.cwd))
+
+
+async def _interrupt(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
+    with suppress(SessionNotRunning):
+        await ask.api.submit(ask.session, Cancel())
+    return json_response(Interrupted(ask.session))
+
+
+# ---------------------------------------------------------------------------- request
+
+
+async def _order(desk: ServiceContext, params: NewSession | NewMessage, cwd: str) -> RunRequest:
+    order = to_run_request(params)
+    if order.tools:
+        raise Refused(CAPABILITY_UNAVAILABLE, "external_tools: a tool cannot be called by REST")
+    if params.verbose:
+        raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not offered here", hint="follow the events")
+    starts_with_slash = any(
+        isinstance(part, Text) and part.text.startswith("/") for part in order.message.parts
+    )
+    if not order.skills and not starts_with_slash:
+        return order
+    return await asyncio.to_thread(lambda: add_skills(order, skills_in(desk.folders.settings(cwd)), cwd))
+
+
+def _check_deferred(body: NewSession) -> None:
+    """Reject fields that would be lost: only the first message can set options of its run."""
+    kept = NewSession(
+        prompt="",
+        initial_turn="deferred",
+        cwd=body.cwd,
+        agent=body.agent,
+        title=body.title,
+        idempotency_key=body.idempotency_key,
+    )
+    if body != kept:
+        raise UsageError(
+            "body: initial_turn: a deferred session takes cwd, agent and title, and an empty prompt",
+            hint="send the prompt and all else as its first message",
+        )
+
+
+def _key(ask: ValidRequest[Any, Nothing, Preferring]) -> str:
+    params: RunParams = ask.body
+    header = ask.headers.idempotency_key
+    if header and params.idempotency_key not in ("", header):
+        raise UsageError("header: idempotency-key: the body has another key")
+    return header or params.idempotency_key
+
+
+async def _open(ask: ValidRequest[NewSession, Nothing, Preferring], cwd: str) -> tuple[SessionId, bool]:
+    body = ask.body
+    return await open_session(ask.api, cwd=cwd, agent=body.agent, title=body.title, key=_key(ask))
+
+
+# ---------------------------------------------------------------------------- run
+
+
+async def _run(
+    ask: ValidRequest[Any, Nothing, Preferring], session: SessionId, order: RunRequest
+) -> Response:
+    options = replace(order.options, trace=ask.headers.trace)
+    prompt = Prompt(order.message, options, if_busy="reject", key=_key(ask))
+    if "respond-async" in (word.strip().lower() for word in ask.headers.prefer.split(",")):
+        receipt = await ask.api.submit(session, prompt)
+        await resume_if_interrupted(ask.api, session, receipt)
+        headers = {"location": f"/sessions/{session}", "preference-applied": "respond-async"}
+        return json_response(Accepted(session, receipt.run_id), 202, headers)
+    answerer = leave_to_others if ask.body.approvals == "wait" else answer_unattended
+    return _ended(await run_to_end(ask.api, session, prompt, answerer))
+
+
+def _ended(result: Result) -> Response:
+    problem = classify_result(result)
+    if problem is None:
+        return json_response(run_result(result))
+    about = {"session_id": result.session_id, "run_id": result.run_id, "outcome": result.outcome}
+    rules = rules_needed(result)
+    hint = f"to let it through, allow {', '.join(rules)}" if rules else ""
+    return ProblemResponse(document(problem, result.reason, hint=hint, **about))
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/sessions",
+        name="create_session",
+        summary="Begin a session, run its first prompt and answer when the run has ended",
+        body=NewSession,
+        headers=Preferring,
+        answers=RunResult,
+        also={201: Opened, 202: Accepted},
+        problems=RUN_PROBLEMS,
+        handler=_create,
+    ),
+    Operation(
+        method="POST",
+        path="/sessions/{id}/messages",
+        name="send_message",
+        summary="Run a further prompt of a session and answer when the run has ended",
+        body=NewMessage,
+        headers=Preferring,
+        answers=RunResult,
+        also={202: Accepted},
+        problems=RUN_PROBLEMS,
+        handler=_message,
+    ),
+    Operation(
+        method="POST",
+        path="/sessions/{id}/interrupt",
+        name="interrupt",
+        summary="End the run of a session, if there is one",
+        answers=Interrupted,
+        handler=_interrupt,
+    ),
+)

@@ -1,0 +1,76 @@
+"""Sends typed text to a session: as a prompt, as steering of the active run, or as a shell command."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct
+
+from bridle.core.errors import UsageError
+from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
+from bridle.core.protocol import MAX_PROMPT_BYTES, Command, Prompt, Steer
+from bridle.core.session_api import SessionApi
+from bridle.core.summary import title_from
+from bridle.surfaces.shell_prompt import command_in, shell_options
+from bridle.surfaces.tui.open_sessions import OpenSessions, PromptOptions, PromptTarget
+
+
+class OutgoingPrompt(Struct, frozen=True):
+    """A typed prompt until a session accepts it."""
+
+    typed: str
+    text: str
+    steers: bool
+    key: str
+    """The idempotency key: a letter that is sent again is not accepted twice."""
+    place: PromptTarget
+    """Where it was typed; it goes there, whatever is current by then."""
+    cwd: str
+    choice: PromptOptions
+
+
+def create_outgoing_prompt(typed: str, text: str, front: OpenSessions, *, steers: bool) -> OutgoingPrompt:
+    """Create a letter to the current session, with a new key."""
+    steers = steers and front.is_active
+    return OutgoingPrompt(typed, text, steers, uuid.uuid4().hex, front.place, front.cwd, front.choice)
+
+
+async def send(
+    letter: OutgoingPrompt,
+    api: SessionApi,
+    environ: Mapping[str, str],
+    began: Callable[[SessionId, PromptTarget], None],
+) -> None:
+    """Submit a letter to its session; create the session if there is none.
+
+    Raises BridleError if it was rejected; then it can be sent again.
+    """
+    session, cwd, choice, steers = letter.place.session, letter.cwd, letter.choice, letter.steers
+    text = letter.text.strip("\n")
+    if len(text.encode(errors="replace")) > MAX_PROMPT_BYTES:
+        raise UsageError(f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB")
+    options, title = choice.options(), ""
+    if line := command_in(text):
+        title = title_from(text)
+        text, steers = line, False
+        options = shell_options(options)
+    elif text.startswith("/"):
+        from bridle.surfaces.skill_prompt import expand_in
+
+        whole = await asyncio.to_thread(expand_in, text, cwd, environ)
+        title = title_from(text) if whole != text else ""
+        text = whole
+    if session is None:
+        session = await api.create(cwd=cwd, agent=choice.agent or "", title=title)
+        began(session, letter.place)
+    message = user_message(text)
+    command: Command = Prompt(message, options, key=letter.key)
+    if steers:
+        command = Steer(message, letter.key)
+    await api.submit(session, command)
+
+
+def join_texts(texts: Iterable[str]) -> str:
+    """Join typed texts with line breaks, skipping empty ones."""
+    return "\n".join(text for text in texts if text.strip())

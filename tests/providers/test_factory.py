@@ -1,0 +1,69 @@
+"""Opening the embedded model: somebody is told, or nothing is fetched."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from bridle.core.model import Model, Price
+from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights
+from bridle.providers.factory import open_embedded
+from bridle.providers.llama import LlamaOptions
+from bridle.providers.provider_settings import ProviderEntry
+
+EMBEDDED = ProviderEntry(kind="embedded", server=LlamaOptions(ctx_size=2048), max_output_tokens=99)
+
+
+def fake_weights(folder: Path) -> None:
+    """Write a file that looks like the weights; nothing is started in these tests."""
+    with (folder / f"{DEFAULT_WEIGHTS.name}.gguf").open("wb") as file:
+        file.write(b"GGUF")
+        file.truncate(DEFAULT_WEIGHTS.size_bytes)
+
+
+async def test_it_is_told_which_weights_are_going_to_answer(tmp_path: Path):
+    fake_weights(tmp_path)
+    told: list[tuple[Weights, Progress | None]] = []
+
+    provider = await open_embedded(
+        "embedded",
+        EMBEDDED,
+        "smollm2-135m",
+        tmp_path,
+        lambda weights, progress: told.append((weights, progress)),
+    )
+
+    assert told == [(DEFAULT_WEIGHTS, None)]
+    assert provider.model("m") == Model("embedded", "m", 2048, 99, Price(0.0, 0.0))
+    await provider.aclose()
+
+
+async def test_nothing_is_told_about_a_file_of_the_users_own(tmp_path: Path):
+    (tmp_path / "my.gguf").write_bytes(b"GGUF")
+    told: list[object] = []
+
+    provider = await open_embedded("embedded", EMBEDDED, "my", tmp_path, lambda *args: told.append(args))
+
+    assert told == []
+    await provider.aclose()
+
+
+def test_without_the_runtime_the_way_to_get_it_is_told(tmp_path: Path):
+    code = (
+        "import asyncio, sys; from pathlib import Path;"
+        "from bridle.core.errors import ConfigError;"
+        "from bridle.providers.provider_settings import ProviderEntry;"
+        "from bridle.providers.factory import open_embedded;"
+        "sys.path.clear();"  # as if it was not installed
+        "opened = open_embedded('embedded', ProviderEntry(kind='embedded'), 'smollm2-135m', Path(), print)\n"
+        "try: asyncio.run(opened)\n"
+        "except ConfigError as error: print(error)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == (
+        'model "embedded/smollm2-135m": the package xllamacpp, which runs it, is not installed '
+        "(hint: pip install 'bridle-agent[local]', or bridle config set model PROVIDER/MODEL)\n"
+    )
