@@ -28,7 +28,7 @@ GENERATED = "generated"
 SMALL_LINES = 80
 SHORT_LINES = 25
 MAX_NAMESAKES = 2
-API_NAMES = ("SessionApi", "Door")
+API_NAMES = ("SessionApi",)
 
 
 class Module(Struct, frozen=True):
@@ -174,6 +174,7 @@ def api_methods(modules: Mapping[str, Module]) -> list[str]:
         if isinstance(node, ast.ClassDef) and node.name in API_NAMES
         for one in node.body
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_")
+        if not any(_last_name(decorator) == "property" for decorator in one.decorator_list)
     ]
     return list(dict.fromkeys(named))  # an overload is no other method
 
