@@ -46,7 +46,7 @@ class ClusterApi:
         me: str,
         legs: JobRunner | None = None,
     ) -> None:
-        """Set the parts; `legs` runs the jobs of this process if it is a worker."""
+        """Set the parts; `assignments` runs the jobs of this process if it is a worker."""
         self._me = me
         self._store = store
         self._service = service
