@@ -106,15 +106,13 @@ async def write_bridle() -> None:
     """Tell the run to a client."""
     from bridle.surfaces.folder_info import Folders
     from bridle.surfaces.meerkat.contract import parse_contract
-    from bridle.surfaces.rpc import Connection, ServerContext
+    from bridle.surfaces.rpc import RpcConnection, RpcContext
     from bridle.surfaces.rpc.lines import StreamSink
     from bridle.surfaces.rpc.stdio import open_writer
 
     api: Any = OneRun()
-    desk = ServerContext(
-        api=api, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False
-    )
-    await Connection(desk, Script(api), StreamSink(await open_writer(1))).serve()
+    desk = RpcContext(api=api, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False)
+    await RpcConnection(desk, Script(api), StreamSink(await open_writer(1))).serve()
 
 
 def measure(kind: str) -> tuple[float, float]:

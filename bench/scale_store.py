@@ -101,7 +101,7 @@ async def others(postgres: Any, store: Any, pid: int) -> None:
     """Print what claims, reads and notices take."""
     from bridle.core.ids import SessionId
     from bridle.stores.postgres.claims import PostgresClaims
-    from bridle.stores.postgres.listener import Listener
+    from bridle.stores.postgres.listener import NotificationListener
 
     claims = PostgresClaims(postgres, "bench")
 
@@ -122,7 +122,7 @@ async def others(postgres: Any, store: Any, pid: int) -> None:
     print(
         f"reads of the newest 64 records of {length}: {found.per_s:,.0f}/s, {found.here_ms:.2f} ms CPU here"
     )
-    listener, heard = Listener(postgres), asyncio.Event()
+    listener, heard = NotificationListener(postgres), asyncio.Event()
     listener.listen("bridle_records", lambda payload: heard.set())
     listening = asyncio.create_task(listener.run())
     await asyncio.sleep(0.5)

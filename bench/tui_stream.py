@@ -98,7 +98,7 @@ async def walk(items: int) -> list[float]:
     """Return the CPU seconds of walking up through a session of so many items, and to its end again."""
     from bridle.core.ids import CallId, SessionId
     from bridle.surfaces.tui.conversation import Conversation
-    from bridle.surfaces.view_model.view_types import Answer, BoardPage, BoardView, Call, Head, Item, Said
+    from bridle.surfaces.view_model.view_types import Answer, Call, Head, Item, Said, ViewPage, ViewSnapshot
 
     def item(seq: int) -> Item:
         match seq % 3:
@@ -111,15 +111,15 @@ async def walk(items: int) -> list[float]:
             key=f"{seq}", seq=seq, at=seq, call_id=CallId(f"{seq}"), tool="bash", state="done", output=output
         )
 
-    def page(before: int) -> BoardPage:
+    def page(before: int) -> ViewPage:
         first = max(0, before - PAGE_ITEMS)
-        return BoardPage(tuple(item(seq) for seq in range(first + 1, before + 1)), first or None)
+        return ViewPage(tuple(item(seq) for seq in range(first + 1, before + 1)), first or None)
 
     conversation = Conversation()
     app = new_app(conversation)
     async with app.run_test(size=SIZE) as pilot:
         end = page(items)
-        view = BoardView(
+        view = ViewSnapshot(
             Head(session=SessionId("s"), seq=items, title="", cwd="/", agent=""), end.items, end.before
         )
         conversation.show(view)

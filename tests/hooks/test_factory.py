@@ -9,7 +9,7 @@ from bridle.core.hook import CommandRuntime, Deny, HookEntry, HookInvocation, Ho
 from bridle.core.ids import CallId
 from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookFailed
-from bridle.hooks.command_hooks import Program, find_program
+from bridle.hooks.command_hooks import HookProgram, find_program
 from bridle.hooks.factory import HookTrial, create_hooks, hook_problem, run_one_hook
 from bridle.hooks.function_hooks import Handlers
 from tests.hooks.stage import ENVIRON, asked, calling, posting, running, script, site, told
@@ -108,14 +108,16 @@ def test_programs_are_found_by_path_or_by_name(tmp_path: Path):
     plain = tmp_path / "plain"
     plain.write_text("")
 
-    assert find_program("hook", environ, "/elsewhere") == Program(str(path))
+    assert find_program("hook", environ, "/elsewhere") == HookProgram(str(path))
     assert find_program(str(path), environ, "/").path == str(path)
     assert find_program("./hook", environ, str(tmp_path)).path == f"{tmp_path}/./hook"
-    assert find_program("hook", ENVIRON, str(tmp_path)) == Program("hook", "is not on PATH")
-    assert find_program("./plain", environ, str(tmp_path)) == Program(
+    assert find_program("hook", ENVIRON, str(tmp_path)) == HookProgram("hook", "is not on PATH")
+    assert find_program("./plain", environ, str(tmp_path)) == HookProgram(
         f"{tmp_path}/./plain", "is not executable"
     )
-    assert find_program("./plain/x", environ, str(tmp_path)) == Program(f"{tmp_path}/./plain/x", "is missing")
+    assert find_program("./plain/x", environ, str(tmp_path)) == HookProgram(
+        f"{tmp_path}/./plain/x", "is missing"
+    )
     assert find_program("ls", {}, "/").problem == ""
 
 
@@ -206,8 +208,8 @@ def test_a_program_where_agents_can_write_is_not_taken_by_its_name(tmp_path: Pat
     environ = {**ENVIRON, "PATH": f".:{tmp_path}"}
     said = f"is not used: {path} lies in a folder that agents can write to"
 
-    assert find_program("hook", environ, str(tmp_path)) == Program("hook", said)
-    assert find_program("hook", environ, "/elsewhere", [str(tmp_path)]) == Program("hook", said)
+    assert find_program("hook", environ, str(tmp_path)) == HookProgram("hook", said)
+    assert find_program("hook", environ, "/elsewhere", [str(tmp_path)]) == HookProgram("hook", said)
     assert find_program(str(path), environ, str(tmp_path)).problem == ""
     entry = running("hook", capability="guardrail")
     with pytest.raises(ConfigError, match=f"runtime.command: hook {said}"):

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from bridle.core.language_servers import CodeProblem, Span
 from bridle.lsp.diagnostics import MAX_BYTES, MAX_FILES, MAX_PROBLEMS, Diagnostics, Signal
-from bridle.lsp.positions import Source
+from bridle.lsp.positions import TextSource
 from bridle.lsp.protocol import Published, Report
 
 
@@ -37,7 +37,7 @@ async def publish(
 
 
 async def test_the_version_that_was_told_counts_and_no_other(board: Diagnostics):
-    board.expect("/p/a", 5, Source("x\n"))
+    board.expect("/p/a", 5, TextSource("x\n"))
     spoken: list[bool] = []
 
     for version in (4, 6, 5, 4, 6):
@@ -49,16 +49,16 @@ async def test_the_version_that_was_told_counts_and_no_other(board: Diagnostics)
 
 
 async def test_a_new_version_makes_old_words_stale_but_keeps_them(board: Diagnostics):
-    board.expect("/p/a", 1, Source("x\n"))
+    board.expect("/p/a", 1, TextSource("x\n"))
     await publish(board, raw(), version=1)
-    board.expect("/p/a", 2, Source("xx\n"))
+    board.expect("/p/a", 2, TextSource("xx\n"))
 
     assert (board.has_report("/p/a"), board.of("/p/a")) == (False, (problem("/p/a"),))
 
 
 async def test_without_versions_the_first_words_after_the_change_count(board: Diagnostics):
     await publish(board, raw())
-    board.expect("/p/a", 1, Source("x\n"))
+    board.expect("/p/a", 1, TextSource("x\n"))
     before = board.has_report("/p/a")
     await publish(board)
 
@@ -74,7 +74,7 @@ async def test_what_is_outside_or_no_file_is_not_kept(board: Diagnostics):
 
 
 async def test_answers_and_words_are_one(board: Diagnostics):
-    board.expect("/p/a", 1, Source("x\ny\n"))
+    board.expect("/p/a", 1, TextSource("x\ny\n"))
     await publish(board, raw(1), raw(0, "both"), version=1)
     await board.take_report("/p/a", Report(items=[raw(0, "both"), raw(0, "asked")], result_id="r1"), 0)
     known = [problem("/p/a", "asked"), problem("/p/a", "both"), problem("/p/a", line=2)]
@@ -94,7 +94,7 @@ async def test_an_answer_may_speak_of_other_files(board: Diagnostics):
 
 
 async def test_every_shape_of_a_problem_is_read(board: Diagnostics):
-    board.expect("/p/a", 1, Source("ü𝒳x\n"))
+    board.expect("/p/a", 1, TextSource("ü𝒳x\n"))
     place = {"start": {"line": 0, "character": 3}, "end": {"line": 9, "character": 9}}
     said = {
         "range": place,

@@ -7,15 +7,23 @@ from hypothesis import strategies as st
 from bridle.core.errors import ToolError
 from bridle.core.language_servers import FileEdit
 from bridle.lsp.edits import MAX_EDITS, MAX_FILES, Draft, apply_edits
-from bridle.lsp.positions import ENCODINGS, Encoding, Source
-from bridle.lsp.protocol import Change, ChangeOptions, Edit, Position, Range, VersionedDocument, WorkspaceEdit
+from bridle.lsp.positions import ENCODINGS, Encoding, TextSource
+from bridle.lsp.protocol import (
+    Change,
+    ChangeOptions,
+    Position,
+    Range,
+    TextEdit,
+    VersionedDocument,
+    WorkspaceEdit,
+)
 
 texts = st.text(st.sampled_from("ab\n\r é𝒳"), max_size=40).map(lambda text: text.replace("\r", "\r\n"))
 
 
 def position(text: str, offset: int, encoding: Encoding) -> Position:
     before = text[:offset]
-    source = Source(before)
+    source = TextSource(before)
     line = len(source)
     return source.position(line, len(source.line(line - 1)) + 1, encoding)
 
@@ -37,7 +45,7 @@ def test_edits_do_what_cutting_by_hand_does(
     stretches = list(zip(places[::2], places[1::2], strict=False))
     new = [text for _, text in cuts][: len(stretches)]
     edits = [
-        Edit(Range(position(text, start, encoding), position(text, end, encoding)), part)
+        TextEdit(Range(position(text, start, encoding), position(text, end, encoding)), part)
         for (start, end), part in zip(stretches, new, strict=True)
     ]
     expected = text
@@ -48,8 +56,8 @@ def test_edits_do_what_cutting_by_hand_does(
     assert apply_edits(text, edits, encoding) == expected
 
 
-def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> Edit:
-    return Edit(Range(Position(*start), Position(*end)), text)
+def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> TextEdit:
+    return TextEdit(Range(Position(*start), Position(*end)), text)
 
 
 def test_insertions_at_one_place_keep_their_order():
@@ -73,7 +81,7 @@ def test_places_beyond_the_end_are_the_end():
         ([edit((0, 2), (0, 1), "x")], "the server sent an edit that ends before it begins"),
     ],
 )
-def test_edits_that_contradict_each_other_are_refused(edits: list[Edit], message: str):
+def test_edits_that_contradict_each_other_are_refused(edits: list[TextEdit], message: str):
     with pytest.raises(ToolError) as caught:
         apply_edits("abcd", edits, "utf-8")
 

@@ -8,7 +8,7 @@ from bridle.core.language_servers import Span
 from bridle.lsp.positions import (
     ENCODINGS,
     Encoding,
-    Source,
+    TextSource,
     is_inside,
     span_as_ascii,
     to_characters,
@@ -47,7 +47,7 @@ def test_characters_are_the_whole_ones_that_fit(line: str, units: int, encoding:
 def test_every_place_of_a_text_survives_the_way_there_and_back(
     text: str, encoding: Encoding, data: st.DataObject
 ):
-    source = Source(text)
+    source = TextSource(text)
     line = data.draw(st.integers(1, len(source)))
     column = data.draw(st.integers(1, len(source.line(line - 1)) + 1))
 
@@ -61,7 +61,7 @@ def test_every_place_of_a_text_survives_the_way_there_and_back(
 
 @given(texts)
 def test_lines_end_where_the_protocol_says(text: str):
-    source = Source(text)
+    source = TextSource(text)
 
     assert [source.line(number) for number in range(len(source))] == text.replace("\r\n", "\n").replace(
         "\r", "\n"
@@ -70,7 +70,7 @@ def test_lines_end_where_the_protocol_says(text: str):
 
 @given(texts, st.integers(0, 2**31), st.integers(0, 2**31), encodings)
 def test_a_place_beyond_the_end_is_the_end(text: str, line: int, character: int, encoding: Encoding):
-    source = Source(text)
+    source = TextSource(text)
     place = Range(Position(line, character), Position(line, character))
     span = source.span("/a", place, encoding)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bridle.core.language_servers import Span, SymbolInfo
-from bridle.lsp.positions import Source
+from bridle.lsp.positions import TextSource
 from bridle.lsp.protocol import LspLocation, Position, Range, Symbol
 from bridle.lsp.symbols import base_name, kind_name, matches_name, outline, split_name
 
@@ -17,7 +17,7 @@ def span(line: int, column: int, end: int) -> Span:
 
 
 def test_an_outline_is_flat_and_in_order():
-    source = Source("class A: def run(): x\ndef run(): y\n")
+    source = TextSource("class A: def run(): x\ndef run(): y\n")
     inner = Symbol("run", 6, reach(0, 9, 21), reach(0, 13, 16))
     outer = Symbol("A", 5, reach(0, 0, 21), reach(0, 6, 7), [inner])
     flat = Symbol("run()", 12, location=LspLocation("file:///a", reach(1, 0, 12)), container_name="module")

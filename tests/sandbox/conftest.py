@@ -12,7 +12,7 @@ from msgspec import Struct
 from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec, SandboxKind
 from bridle.sandbox import LocalSandbox
-from bridle.sandbox.cell import Program
+from bridle.sandbox.cell import SandboxedProgram
 from bridle.sandbox.interpreter import find_interpreter
 
 SESSION = SessionId("s1")
@@ -76,10 +76,10 @@ def environment(user_home: Path) -> dict[str, str]:
 @pytest.fixture
 def start(
     sandbox: LocalSandbox, project: Path, environment: dict[str, str], kind: SandboxKind
-) -> Callable[..., Awaitable[tuple[Program, int]]]:
+) -> Callable[..., Awaitable[tuple[SandboxedProgram, int]]]:
     """Start a shell command; gives the program and the descriptor to read its output from."""
 
-    async def start(command: str | tuple[str, ...], **more: Any) -> tuple[Program, int]:
+    async def start(command: str | tuple[str, ...], **more: Any) -> tuple[SandboxedProgram, int]:
         argv = ("bash", "-c", command) if isinstance(command, str) else command
         reader, writer = os.pipe()
         given: dict[str, Any] = {
@@ -96,14 +96,14 @@ def start(
             raise
         finally:
             os.close(writer)
-        assert isinstance(program, Program)
+        assert isinstance(program, SandboxedProgram)
         return program, reader
 
     return start
 
 
 @pytest.fixture
-def run(start: Callable[..., Awaitable[tuple[Program, int]]]) -> Run:
+def run(start: Callable[..., Awaitable[tuple[SandboxedProgram, int]]]) -> Run:
     """Run a shell command to its end."""
 
     async def run(command: str | tuple[str, ...], **more: Any) -> Outcome:

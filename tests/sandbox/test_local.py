@@ -24,13 +24,13 @@ from bridle.core.errors import ToolError
 from bridle.core.permission import Rule
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import LocalSandbox
-from bridle.sandbox.cell import Cell, Program, open_cell
+from bridle.sandbox.cell import Cell, SandboxedProgram, open_cell
 from bridle.sandbox.interpreter import find_interpreter
 from bridle.sandbox.proxy import Proxy
 from bridle.sandbox.syscalls import NUMBERS
 from tests.sandbox.conftest import SECRET, SESSION, Outcome, Run
 
-Start = Callable[..., Awaitable[tuple[Program, int]]]
+Start = Callable[..., Awaitable[tuple[SandboxedProgram, int]]]
 
 BOTH = pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 ALL = pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])

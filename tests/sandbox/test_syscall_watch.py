@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from bridle.core.ports import SandboxKind
-from bridle.sandbox.cell import Program
+from bridle.sandbox.cell import SandboxedProgram
 from bridle.sandbox.interpreter import find_interpreter
 from bridle.sandbox.process_paths import read_memory, read_path, resolve_path
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import Outcome, Run
 
-Start = Callable[..., Awaitable[tuple[Program, int]]]
+Start = Callable[..., Awaitable[tuple[SandboxedProgram, int]]]
 
 ALL = pytest.mark.parametrize("kind", ["bubblewrap", "landlock", "none"])
 PYTHON = f"'{find_interpreter()}' -I -S -c"

@@ -21,7 +21,7 @@ from bridle.stores.kontekst_reader import (
     NO_ROLE,
     NO_WORDS,
     TOO_LONG,
-    Conversation,
+    KontekstConversation,
     list_sessions,
     read_conversation,
     read_file,
@@ -212,7 +212,7 @@ def test_lines_that_cannot_be_read_are_left_out_and_counted():
         ]
     )
 
-    assert read_conversation(data) == Conversation(
+    assert read_conversation(data) == KontekstConversation(
         (Counted(user_message("one"), 0), Counted(user_message("two"), 0)),
         "",
         {NO_JSON: 3, NO_ROLE: 1, NO_CALL: 2, NO_WORDS: 1},
@@ -243,7 +243,7 @@ def test_tokens_stay_within_bounds(said: int, counted: int):
 def test_a_file_that_is_too_long_begins_with_a_whole_line():
     found = read_conversation(b'"rest of a line"}\n' + line("user", "x"), is_cut=True)
 
-    assert found == Conversation((Counted(user_message("x"), 0),), "", {TOO_LONG: 1})
+    assert found == KontekstConversation((Counted(user_message("x"), 0),), "", {TOO_LONG: 1})
 
 
 def test_no_line_is_lost_wherever_a_chunk_begins():

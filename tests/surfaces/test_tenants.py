@@ -26,7 +26,7 @@ from bridle.surfaces.grpc import serve_grpc
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.surfaces.rest.operations import OPERATIONS
-from bridle.surfaces.rpc import ServerContext
+from bridle.surfaces.rpc import RpcContext
 from bridle.system.tls import client_context
 from bridle.system.tls_files import TlsFiles
 from tests.certificates import Authority
@@ -58,7 +58,7 @@ async def site(tmp_path: Path, env: dict[str, str], tls: TlsSettings | None = No
     async with estate(tmp_path) as made:
         await made.session("acme")
         await made.service.submit(SessionId(VICTIM), Prompt(user_message("the secret word"), key="k"))
-        desk = ServerContext(
+        desk = RpcContext(
             api=made.service,
             folders=Folders(env, str(tmp_path)),
             contract=parse_contract(DEFAULT_CONTRACT),

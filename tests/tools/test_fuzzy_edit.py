@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from bridle.core.errors import ToolError
 from bridle.tools.fuzzy_edit import (
     MAX_WINDOWS,
+    LineWindow,
     Match,
-    Window,
     edit_fuzzily,
     find_windows,
     normalize_typography,
@@ -132,7 +132,7 @@ def test_windows_are_those_that_a_plain_search_finds(lines: list[str], keys: lis
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     expected = [
-        Window(starts[first], starts[first + len(keys)])
+        LineWindow(starts[first], starts[first + len(keys)])
         for first in range(len(lines) - len(keys) + 1)
         if any(keys) and [line.strip() for line in lines[first : first + len(keys)]] == keys
     ]

@@ -17,8 +17,8 @@ from bridle.config.settings import load_settings
 from bridle.core.deferred_tools import is_rarely_used
 from bridle.core.ports import Tool
 from bridle.core.tool import ToolSpec
-from bridle.tools.common import parameters
 from bridle.tools.tool_search import ToolCaller, ToolSearch
+from bridle.tools.tool_support import parameters
 from tests.tools.code.fake import FakeLanguages
 
 MAX_SHOWN_BYTES = 4200

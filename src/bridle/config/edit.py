@@ -16,9 +16,9 @@ from bridle.config.rules import rule_text
 from bridle.config.settings import Settings
 from bridle.config.textfile import locked, read_text, write_text
 from bridle.config.toml_document import (
-    Document,
     KeyPath,
     Statement,
+    TomlDocument,
     key_text,
     literal,
     parse_key,
@@ -165,7 +165,7 @@ def _write_if(file: Path, edited: str, wanted: dict[str, Any]) -> None:
     write_text(file, edited)
 
 
-def _with_items(text: str, document: Document, path: KeyPath, count: int, items: list[str]) -> str:
+def _with_items(text: str, document: TomlDocument, path: KeyPath, count: int, items: list[str]) -> str:
     """Append items to a list: on its line, or on separate lines if the other items are."""
     start, end = document.values[path]
     if not count:
@@ -195,7 +195,7 @@ def _lines(indent: str, items: list[str], text: str) -> str:
     return "".join(f"{newline}{indent}{item}," for item in items)
 
 
-def _without_item(text: str, document: Document, path: KeyPath, index: int) -> str:
+def _without_item(text: str, document: TomlDocument, path: KeyPath, index: int) -> str:
     start, end = document.values[(*path, index)]
     line_start = text.rfind("\n", 0, start) + 1
     rest = _ITEM_END.match(text, end)
@@ -209,7 +209,7 @@ def _without_item(text: str, document: Document, path: KeyPath, index: int) -> s
     return text[:start] + text[end:]
 
 
-def with_value(text: str, document: Document, path: KeyPath, value: str) -> str:
+def with_value(text: str, document: TomlDocument, path: KeyPath, value: str) -> str:
     """Set a value where a person would: in place, next to its neighbors, or in a new table."""
     if path in document.values:
         start, end = document.values[path]
@@ -238,7 +238,7 @@ def _into_inline_table(text: str, span: tuple[int, int], pair: str) -> str:
     )
 
 
-def _into_table(text: str, document: Document, path: KeyPath, value: str) -> str:
+def _into_table(text: str, document: TomlDocument, path: KeyPath, value: str) -> str:
     *parents, name = path
     neighbours = [statement for statement in document.statements if statement.table == tuple(parents)]
     if neighbours:

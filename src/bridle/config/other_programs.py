@@ -12,7 +12,7 @@ from msgspec import Struct
 from bridle.config.settings import find_user_folder
 
 
-class Program(Struct, frozen=True):
+class OtherProgram(Struct, frozen=True):
     """Another agent program that `bridle import` can import from."""
 
     name: str
@@ -25,15 +25,15 @@ class Program(Struct, frozen=True):
 
 
 PROGRAMS = (
-    Program(
+    OtherProgram(
         "claude",
         ".claude",
         ("projects", "settings.json", "commands", "agents", "skills"),
         "CLAUDE_CONFIG_DIR",
     ),
-    Program("codex", ".codex", ("sessions", "config.toml", "prompts", "skills"), "CODEX_HOME"),
-    Program("crush", "", (".crush",)),
-    Program("kontekst", ".kontekst", ("agents", "skills", "sessions")),
+    OtherProgram("codex", ".codex", ("sessions", "config.toml", "prompts", "skills"), "CODEX_HOME"),
+    OtherProgram("crush", "", (".crush",)),
+    OtherProgram("kontekst", ".kontekst", ("agents", "skills", "sessions")),
 )
 
 

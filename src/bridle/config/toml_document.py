@@ -69,7 +69,7 @@ class Table(Struct, frozen=True):
     end: int
 
 
-class Document(Struct, frozen=True):
+class TomlDocument(Struct, frozen=True):
     """The positions in a text; offsets count characters, lines count from 1."""
 
     tables: list[Table]
@@ -111,7 +111,7 @@ def parse_toml(text: str, file: str) -> dict[str, Any]:
         raise ConfigError(f"{file}:{line}: not valid TOML: a number has too many digits") from error
 
 
-def scan(text: str) -> Document:
+def scan(text: str) -> TomlDocument:
     """Locate the keys and values of a text that `tomllib` accepts."""
     return _Scanner(text).scan()
 
@@ -172,10 +172,10 @@ class _Scanner:
         self.position = 0
         self._line = 1
         self._counted = 0
-        self._found = Document([], [], {}, {})
+        self._found = TomlDocument([], [], {}, {})
         self._array_lengths: dict[KeyPath, int] = {}
 
-    def scan(self) -> Document:
+    def scan(self) -> TomlDocument:
         table: KeyPath = ()
         self._skip(_BLANK)
         while self.position < len(self.text):

@@ -1,6 +1,6 @@
 """Translate hook events, tool names and tool arguments between Bridle and Claude Code.
 
-A hook written for Claude Code checks `tool_input.file_path` of a tool named `Edit`. If it got Bridle's
+A hook written for Claude Code checks `tool_input.file_path` of a tool named `TextEdit`. If it got Bridle's
 `edit_file` with a `path` instead, a guardrail would find nothing to deny.
 """
 

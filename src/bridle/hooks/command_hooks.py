@@ -30,7 +30,7 @@ class FileVersion(Struct, frozen=True):
     changed_ns: int
 
 
-class Program(Struct, frozen=True):
+class HookProgram(Struct, frozen=True):
     """The program of a command on this machine."""
 
     path: str
@@ -40,7 +40,9 @@ class Program(Struct, frozen=True):
     """Its version, if the command is a path: an agent may be able to change such a script."""
 
 
-def find_program(command: str, environ: Mapping[str, str], cwd: str, outside: Sequence[str] = ()) -> Program:
+def find_program(
+    command: str, environ: Mapping[str, str], cwd: str, outside: Sequence[str] = ()
+) -> HookProgram:
     """Find the program of a command, by its path or by its name on PATH; blocks on disk I/O.
 
     A name only finds programs outside the working directory and the `outside` folders.
@@ -48,23 +50,23 @@ def find_program(command: str, environ: Mapping[str, str], cwd: str, outside: Se
     if "/" not in command:
         path = environ.get("PATH") or SYSTEM_PATH
         found = programs.find_program(command, path, outside=(cwd, *outside))
-        return Program(found) if found else Program(command, programs.why_not_found(command, path))
+        return HookProgram(found) if found else HookProgram(command, programs.why_not_found(command, path))
     path = os.path.expanduser(command) if command.startswith("~/") else os.path.join(cwd, command)
     try:
         status = os.stat(path)
     except OSError as error:
         is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        return Program(path, "is missing" if is_missing else f"cannot be read: {error.strerror}")
+        return HookProgram(path, "is missing" if is_missing else f"cannot be read: {error.strerror}")
     if not stat.S_ISREG(status.st_mode):
-        return Program(path, "is not a file")
+        return HookProgram(path, "is not a file")
     if not os.access(path, os.X_OK):
-        return Program(path, "is not executable")
-    return Program(path, seal=_file_version(status))
+        return HookProgram(path, "is not executable")
+    return HookProgram(path, seal=_file_version(status))
 
 
 def command_runner(
     runtime: CommandRuntime,
-    program: Program,
+    program: HookProgram,
     *,
     environ: Mapping[str, str],
     cwd: str,
@@ -94,7 +96,7 @@ def command_runner(
     return ask
 
 
-def _check_unchanged(program: Program) -> None:
+def _check_unchanged(program: HookProgram) -> None:
     """Raise HookError if the program has changed since the run started."""
     if program.seal is None:
         return

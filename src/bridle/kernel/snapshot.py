@@ -38,14 +38,14 @@ class TakenSnapshot(msgspec.Struct, frozen=True):
     dropped: tuple[tuple[str, str], ...] = ()
 
 
-class _Held(msgspec.Struct, frozen=True):
+class _SnapshotData(msgspec.Struct, frozen=True):
     """The part of a snapshot's data that is checked here."""
 
     files: dict[str, Any] = {}
     binary: dict[str, Any] = {}
 
 
-_decoder = msgspec.json.Decoder(_Held)
+_decoder = msgspec.json.Decoder(_SnapshotData)
 
 
 def seal(data: bytes, key: bytes, owner: str) -> bytes:

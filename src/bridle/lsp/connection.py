@@ -20,7 +20,7 @@ from bridle.core.malformed import MALFORMED
 from bridle.core.ports import Process
 from bridle.lsp.display_text import clean_line
 from bridle.lsp.frames import Frames, Malformed, encode
-from bridle.lsp.protocol import Envelope
+from bridle.lsp.protocol import JsonRpcMessage
 from bridle.system.pipes import Pipes
 
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
@@ -31,7 +31,7 @@ _MAX_WORDS_BYTES = 4 * 1024
 _MAX_SHOWN = 500
 _METHOD_NOT_FOUND = -32601
 _INVALID_PARAMS = -32602
-_ENVELOPE = msgspec.json.Decoder(Envelope)
+_ENVELOPE = msgspec.json.Decoder(JsonRpcMessage)
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class ServerTimeout(ToolError):
     """The server did not answer in time."""
 
 
-class Refused(ToolError):
+class RequestRefused(ToolError):
     """The server answered with an error."""
 
     def __init__(self, message: str, code: int, data: Any = None) -> None:
@@ -57,7 +57,7 @@ class UnsupportedRequest(Exception):
     """A server sent a request that we do not support."""
 
 
-class Listener(Protocol):
+class ConnectionListener(Protocol):
     """Receives the requests and notifications of a server."""
 
     async def on_notification(self, method: str, params: Raw) -> None:
@@ -87,7 +87,7 @@ def _decode(data: Raw | bytes, kind: type[T]) -> T:
         raise msgspec.DecodeError(str(error)) from error
 
 
-class _Words(asyncio.Protocol):
+class _StderrTail(asyncio.Protocol):
     """Keeps the end of a program's stderr."""
 
     def __init__(self) -> None:
@@ -100,15 +100,15 @@ class _Words(asyncio.Protocol):
 class Connection:
     """A connection to one server process; opened by `open_connection`, ended by `close`."""
 
-    def __init__(self, name: str, process: Process, listener: Listener) -> None:
+    def __init__(self, name: str, process: Process, listener: ConnectionListener) -> None:
         self.name = name
         self.process = process
         self.why_gone = ""
         """Why the connection has ended; empty while it is usable."""
         self._listener = listener
-        self._waiting: dict[int, asyncio.Future[Envelope]] = {}
+        self._waiting: dict[int, asyncio.Future[JsonRpcMessage]] = {}
         self._next_id = 1
-        self._words = _Words()
+        self._words = _StderrTail()
         self._reader = asyncio.StreamReader(limit=_READ_BYTES)
         self._transports: list[asyncio.BaseTransport] = []
         self._to: asyncio.WriteTransport | None = None
@@ -246,7 +246,7 @@ class Connection:
         else:
             self._answer(message.id, message.method, message.params)
 
-    def _settle(self, message: Envelope) -> None:
+    def _settle(self, message: JsonRpcMessage) -> None:
         waiting = self._waiting.get(message.id) if isinstance(message.id, int) else None
         if waiting is not None and not waiting.done():
             waiting.set_result(message)
@@ -276,18 +276,18 @@ class Connection:
         self._listener.on_closed()
 
 
-def _open_envelope(body: bytes) -> Envelope:
+def _open_envelope(body: bytes) -> JsonRpcMessage:
     try:
         return _ENVELOPE.decode(body)
     except (RecursionError, UnicodeDecodeError) as error:
         raise msgspec.DecodeError(str(error)) from error
 
 
-def _refusal(name: str, method: str, error: Any) -> Refused:
+def _refusal(name: str, method: str, error: Any) -> RequestRefused:
     said = error if isinstance(error, dict) else {}
     code = said.get("code")
     message = clean_line(str(said.get("message", "")), _MAX_SHOWN) or "no reason given"
-    return Refused(
+    return RequestRefused(
         f"{name} refused {method}: {message}", code if isinstance(code, int) else 0, said.get("data")
     )
 
@@ -302,7 +302,7 @@ def _close(transport: asyncio.BaseTransport) -> None:
 
 
 async def open_connection(
-    name: str, start: Callable[[Pipes], Awaitable[Process]], listener: Listener
+    name: str, start: Callable[[Pipes], Awaitable[Process]], listener: ConnectionListener
 ) -> Connection:
     """Start a process with our pipes and read from it; raises ToolError."""
     try:

@@ -12,7 +12,7 @@ from bridle.core.language_servers import CodeProblem, Severity
 from bridle.core.malformed import MALFORMED
 from bridle.lsp.connection import LARGE_BYTES
 from bridle.lsp.display_text import clean_line, clean_lines
-from bridle.lsp.positions import Encoding, Source, span_as_ascii, to_path
+from bridle.lsp.positions import Encoding, TextSource, span_as_ascii, to_path
 from bridle.lsp.protocol import Diagnostic, Published, Report
 
 MAX_PROBLEMS = 10_000
@@ -67,7 +67,7 @@ class _Expected(Struct, frozen=True):
 
     version: int
     serial: int
-    source: Source
+    source: TextSource
     at_s: float
 
 
@@ -90,7 +90,7 @@ class Diagnostics:
         self.delay_s = 0.0
         """How long the server last took from a change of a file to its first report on it."""
 
-    def expect(self, path: str, version: int, source: Source) -> None:
+    def expect(self, path: str, version: int, source: TextSource) -> None:
         """Note that a new version of a file is about to be sent to the server."""
         self.last_s = monotonic()
         self._expected[path] = _Expected(version, self._serial, source, self.last_s)
@@ -191,7 +191,7 @@ class Diagnostics:
         found.sort(key=lambda pair: _order(pair[0]))
         return tuple(problem for problem, _ in found), tuple(raw for _, raw in found)
 
-    def _problem(self, path: str, said: Diagnostic, source: Source | None) -> CodeProblem:
+    def _problem(self, path: str, said: Diagnostic, source: TextSource | None) -> CodeProblem:
         span = source.span(path, said.range, self.encoding) if source else span_as_ascii(path, said.range)
         severity = said.severity if said.severity in (1, 2, 3, 4) else 1
         code = said.code.get("value", "") if isinstance(said.code, dict) else said.code

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from bridle.core.language_servers import CodeProblem
-from bridle.lsp.positions import Source
+from bridle.lsp.positions import TextSource
 
 _MAX_COMPARED = 2000  # lines; difflib takes quadratic time
 _LINE_NUMBER = re.compile(r"\bline \d+")
@@ -123,5 +123,5 @@ def _key(problem: CodeProblem) -> tuple[str, ...]:
 
 
 def _lines(text: str) -> list[str]:
-    source = Source(text)
+    source = TextSource(text)
     return [source.line(number) for number in range(len(source))]

@@ -12,7 +12,7 @@ from bridle.lsp.catalogue import language_id
 from bridle.lsp.connection import Connection
 from bridle.lsp.diagnostics import Diagnostics
 from bridle.lsp.files import Content
-from bridle.lsp.positions import Source, to_uri
+from bridle.lsp.positions import TextSource, to_uri
 from bridle.lsp.settings import LanguageServer
 
 MAX_OPEN = 64
@@ -34,9 +34,9 @@ class Document(Struct, frozen=True):
         return to_uri(self.path)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> TextSource:
         """The text that positions refer to."""
-        return Source(self.content.sent)
+        return TextSource(self.content.sent)
 
 
 class Documents:
@@ -100,7 +100,7 @@ class Documents:
             self._open[path] = Document(path, old.version, content)
             return
         self._version += 1
-        self._board.expect(path, self._version, Source(content.sent))
+        self._board.expect(path, self._version, TextSource(content.sent))
         new = Document(path, self._version, content)
         identity = {"uri": new.uri, "version": new.version}
         if old is None:

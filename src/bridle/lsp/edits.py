@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from bridle.core.errors import ToolError
 from bridle.core.language_servers import FileEdit
-from bridle.lsp.positions import Encoding, Source
-from bridle.lsp.protocol import Change, Edit, WorkspaceEdit
+from bridle.lsp.positions import Encoding, TextSource
+from bridle.lsp.protocol import Change, TextEdit, WorkspaceEdit
 
 MAX_FILES = 1000
 MAX_EDITS = 100_000
@@ -19,12 +19,12 @@ Version = Callable[[str], int | None]
 """Returns the file version last sent to the server; None for a file that the server reads itself."""
 
 
-def apply_edits(text: str, edits: Sequence[Edit], encoding: Encoding) -> str:
+def apply_edits(text: str, edits: Sequence[TextEdit], encoding: Encoding) -> str:
     """Return a text with edits applied; all positions refer to the original text. Raises ToolError.
 
     Inserts at the same position keep their order.
     """
-    source = Source(text)
+    source = TextSource(text)
     spots = sorted(
         (source.offset(edit.range.start, encoding), source.offset(edit.range.end, encoding), number)
         for number, edit in enumerate(edits)
@@ -95,7 +95,7 @@ class Draft:
         if version is not None and told is not None and version != told:
             raise ToolError(f"the server's edit is for another version of {path}: try again")
 
-    def _edit(self, uri: str, edits: Sequence[Edit]) -> None:
+    def _edit(self, uri: str, edits: Sequence[TextEdit]) -> None:
         path = self._open(uri)
         text = self._after[path]
         if text is None:

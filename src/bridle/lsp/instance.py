@@ -17,7 +17,7 @@ from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, Sandbox, SandboxKind
 from bridle.lsp.connection import (
     Connection,
-    Refused,
+    RequestRefused,
     ServerExited,
     UnsupportedRequest,
     decode,
@@ -33,11 +33,11 @@ from bridle.lsp.protocol import (
     Capabilities,
     ConfigurationAsked,
     Initialized,
-    Progress,
     Published,
     Registrations,
     Report,
     Shown,
+    WorkProgress,
     WorkspaceEdit,
 )
 from bridle.lsp.settings import FolderLanguages, LanguageServer, Timeouts
@@ -170,7 +170,7 @@ class Instance:
             left = deadline - asyncio.get_running_loop().time()
             try:
                 return await self.connection.ask(method, params, kind, max(left, 0.001))
-            except Refused as error:
+            except RequestRefused as error:
                 if error.code not in (_CONTENT_MODIFIED, _SERVER_CANCELLED) or tries == _TRIES - 1:
                     raise
                 await self.bell.wait(min(0.1 * 2**tries, max(left, 0)))
@@ -201,7 +201,7 @@ class Instance:
                 params = {"command": command, "arguments": list(arguments)}
                 try:
                     await self.ask("workspace/executeCommand", params, Raw, timeout_s)
-                except Refused:  # some want to continue in an editor after the edit
+                except RequestRefused:  # some want to continue in an editor after the edit
                     if not captured:
                         raise
             return captured
@@ -226,7 +226,7 @@ class Instance:
                 self.silences = 0
                 await self.board.publish(said, len(memoryview(params)))
             case "$/progress":
-                self._note_progress(await decode(params, Progress))
+                self._note_progress(await decode(params, WorkProgress))
             case "window/showMessage":
                 shown = await decode(params, Shown)
                 if shown.type <= 2:  # errors and warnings
@@ -283,7 +283,7 @@ class Instance:
         finally:
             self._captured = None
 
-    def _note_progress(self, said: Progress) -> None:
+    def _note_progress(self, said: WorkProgress) -> None:
         value = said.value if isinstance(said.value, dict) else {}
         percentage = value.get("percentage")
         percentage = percentage if isinstance(percentage, int) and 0 <= percentage <= 100 else None
@@ -322,7 +322,7 @@ async def _greet(instance: Instance, server: LanguageServer) -> None:
     hello = initialize_params(server, instance.launch.root)
     try:
         answer = await connection.ask("initialize", hello, Initialized, server.start_timeout_s)
-    except Refused as error:
+    except RequestRefused as error:
         raise ServerExited(error.message) from error
     if answer is None:
         raise ServerExited(f"{server.name} answered the greeting with nothing")

@@ -47,7 +47,7 @@ def is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-class Source:
+class TextSource:
     """A text, split into lines the way LSP does it."""
 
     def __init__(self, text: str) -> None:

@@ -16,7 +16,7 @@ class LspStruct(Struct, frozen=True, rename="camel"):
     """A struct with camelCase field names, as in the protocol."""
 
 
-class Envelope(LspStruct, frozen=True):
+class JsonRpcMessage(LspStruct, frozen=True):
     """Any message: a request has a method and an id, a notification no id, a response no method."""
 
     id: int | str | None = None
@@ -102,7 +102,7 @@ class OutgoingCall(LspStruct, frozen=True):
     to: CallItem
 
 
-class Edit(LspStruct, frozen=True):
+class TextEdit(LspStruct, frozen=True):
     """A TextEdit."""
 
     range: Range
@@ -125,7 +125,7 @@ class Change(LspStruct, frozen=True):
 
     kind: str = ""
     text_document: VersionedDocument | None = None
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     uri: str = ""
     old_uri: str = ""
     new_uri: str = ""
@@ -133,7 +133,7 @@ class Change(LspStruct, frozen=True):
 
 
 class WorkspaceEdit(LspStruct, frozen=True):
-    changes: dict[str, list[Edit]] | None = None
+    changes: dict[str, list[TextEdit]] | None = None
     document_changes: list[Change] | None = None
 
 
@@ -216,7 +216,7 @@ class ConfigurationAsked(LspStruct, frozen=True):
     items: list[ConfigurationItem] = []
 
 
-class Progress(LspStruct, frozen=True):
+class WorkProgress(LspStruct, frozen=True):
     """The parameters of `$/progress`."""
 
     token: int | str

@@ -9,7 +9,7 @@ from bridle.core.errors import ToolError
 from bridle.core.language_servers import SymbolInfo, SymbolQuery
 from bridle.lsp.documents import Document
 from bridle.lsp.instance import Instance
-from bridle.lsp.positions import Source
+from bridle.lsp.positions import TextSource
 from bridle.lsp.project import Project
 from bridle.lsp.protocol import Symbol
 from bridle.lsp.settings import Timeouts
@@ -197,7 +197,7 @@ def _at(symbol: SymbolInfo, instances: list[Instance]) -> SymbolPosition:
     return SymbolPosition(span.path, span.line, span.column, instances)
 
 
-def _in_line(spot: SymbolQuery, word: str, source: Source) -> tuple[int, int]:
+def _in_line(spot: SymbolQuery, word: str, source: TextSource) -> tuple[int, int]:
     """Return a word's position in a line, nearest to the column if one is given; raises ToolError."""
     found = [one.start() + 1 for one in word_pattern(word).finditer(source.line(spot.line - 1))]
     if found:
@@ -213,7 +213,7 @@ def _lines(places: Sequence[tuple[int, int]]) -> list[int]:
     return list(dict.fromkeys(line for line, _ in places))[:_MAX_NAMED]
 
 
-def _occurrences(word: str, source: Source) -> list[tuple[int, int]]:
+def _occurrences(word: str, source: TextSource) -> list[tuple[int, int]]:
     pattern = word_pattern(word)
     return [
         (number + 1, found.start() + 1)

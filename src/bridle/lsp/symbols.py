@@ -16,7 +16,7 @@ from bridle.lsp.connection import decode
 from bridle.lsp.display_text import clean_line
 from bridle.lsp.initialize import SYMBOL_KINDS
 from bridle.lsp.instance import Instance
-from bridle.lsp.positions import Encoding, Source, is_inside, span_as_ascii, to_path
+from bridle.lsp.positions import Encoding, TextSource, is_inside, span_as_ascii, to_path
 from bridle.lsp.protocol import LspLocation, Position, Range, Symbol
 from bridle.lsp.word_search import word_pattern
 
@@ -91,7 +91,7 @@ class FileCache:
         self._instance = instance
         self._root = instance.launch.folder.root
         self._paths: dict[str, str | None] = {}
-        self._sources: dict[str, Source | None] = {}
+        self._sources: dict[str, TextSource | None] = {}
 
     def locate(self, uri: str) -> str | None:
         """Return the path of a URI with links resolved; None if it is no local path."""
@@ -100,13 +100,13 @@ class FileCache:
             self._paths[uri] = os.path.realpath(path) if path is not None else None
         return self._paths[uri]
 
-    def read(self, path: str) -> Source | None:
+    def read(self, path: str) -> TextSource | None:
         """Return the text of a project file; None if it is outside or more than `_MAX_READ` were read."""
         if path not in self._sources:
             self._sources[path] = self._open(path) if len(self._sources) < _MAX_READ else None
         return self._sources[path]
 
-    def _open(self, path: str) -> Source | None:
+    def _open(self, path: str) -> TextSource | None:
         if not is_inside(path, self._root):
             return None
         if (document := self._instance.documents.get(path)) is not None:
@@ -115,10 +115,10 @@ class FileCache:
             content = files.read(path)
         except ToolError:
             return None
-        return Source(content.sent) if content is not None else None
+        return TextSource(content.sent) if content is not None else None
 
 
-def outline(symbols: Sequence[Symbol], path: str, source: Source, encoding: Encoding) -> list[SymbolInfo]:
+def outline(symbols: Sequence[Symbol], path: str, source: TextSource, encoding: Encoding) -> list[SymbolInfo]:
     """Return the symbols of a file, flattened and in order; at most `MAX_SYMBOLS`."""
     found: list[SymbolInfo] = []
     waiting = [(one, "", 0) for one in reversed(symbols[:MAX_SYMBOLS])]
@@ -139,7 +139,7 @@ def outline(symbols: Sequence[Symbol], path: str, source: Source, encoding: Enco
     return found
 
 
-def _name_span(name: str, span: Span, source: Source) -> Span:
+def _name_span(name: str, span: Span, source: TextSource) -> Span:
     """Return the span of a symbol's name, for servers that report only the span of the whole symbol."""
     start = span.column - 1
     found = word_pattern(base_name(name)).search(source.line(span.line - 1), start)

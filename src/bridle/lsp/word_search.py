@@ -11,7 +11,7 @@ from time import monotonic
 from bridle.core.errors import ToolError
 from bridle.lsp import files
 from bridle.lsp.file_scan import IGNORED, MAX_WATCH_DEPTH, MAX_WATCHED, walk
-from bridle.lsp.positions import Source
+from bridle.lsp.positions import TextSource
 from bridle.system.programs import find_program
 
 MAX_HITS = 100
@@ -95,6 +95,6 @@ def _read_hits(path: str, pattern: re.Pattern[str]) -> list[Hit]:
         return []
     if content is None or not pattern.search(content.text):
         return []
-    source = Source(content.text)
+    source = TextSource(content.text)
     found = [number + 1 for number in range(len(source)) if pattern.search(source.line(number))]
     return [(path, number) for number in found[:_MAX_IN_FILE]]

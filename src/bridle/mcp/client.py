@@ -73,7 +73,7 @@ def open_transport(
     return remote.open_transport(settings, home)
 
 
-class Connection(AbstractAsyncContextManager["Connection"]):
+class McpConnection(AbstractAsyncContextManager["McpConnection"]):
     """A connection to a server."""
 
     def __init__(

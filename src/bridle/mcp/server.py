@@ -39,7 +39,7 @@ from bridle.mcp.server_log import ServerLog, clean_line
 from bridle.mcp.settings import ServerSettings
 
 if TYPE_CHECKING:
-    from bridle.mcp.client import Connection, Transport
+    from bridle.mcp.client import McpConnection, Transport
 
 T = TypeVar("T")
 
@@ -87,7 +87,7 @@ class Server:
         self._world = world
         self._room = room
         self._owner: asyncio.Task[None] | None = None
-        self._connection: Connection | None = None
+        self._connection: McpConnection | None = None
         self._transport: Transport | None = None
         self._calling: Callable[[ToolContext], AbstractContextManager[None]] = lambda _: nullcontext()
         self._login: type[ToolError] | tuple[()] = ()
@@ -203,7 +203,7 @@ class Server:
 
     async def _do(
         self,
-        deed: Callable[["Connection", CallTimeout], Coroutine[Any, Any, T]],
+        deed: Callable[["McpConnection", CallTimeout], Coroutine[Any, Any, T]],
         what: str,
         context: ToolContext | None = None,
     ) -> T:
@@ -242,7 +242,7 @@ class Server:
             if not self.busy:
                 self.at_rest.set()
 
-    async def _connected(self) -> "Connection":
+    async def _connected(self) -> "McpConnection":
         """Return the connection; waits for a restart, raises ToolError."""
         if (connection := self._live_connection()) is not None:
             return connection
@@ -255,7 +255,7 @@ class Server:
                         return connection
         raise ToolError(f"{self._who} is not there: {self.detail or 'it is still starting'}")
 
-    def _live_connection(self) -> "Connection | None":
+    def _live_connection(self) -> "McpConnection | None":
         """Return the connection, unless it is known to be lost."""
         return None if self._connection is None or self._connection.is_lost else self._connection
 
@@ -310,7 +310,7 @@ class Server:
     def _disconnect(self) -> None:
         self._connection = None
 
-    async def _create_connection(self) -> "Connection":
+    async def _create_connection(self) -> "McpConnection":
         """Create the connection to enter; loads the SDK in a thread, because that takes long."""
         client = await asyncio.to_thread(importlib.import_module, "bridle.mcp.client")
         world, settings = self._world, self.settings
@@ -322,12 +322,12 @@ class Server:
         )
         # Some old servers crash when asked which revisions they speak: then the next attempt does not ask.
         mode = "legacy" if self._failures % 2 else "auto"
-        made: Connection = client.Connection(
+        made: McpConnection = client.Connection(
             settings, self._transport, desk, self.words, mode=mode, changed=self._changed.set
         )
         return made
 
-    async def _serve(self, connection: "Connection") -> ToolError:
+    async def _serve(self, connection: "McpConnection") -> ToolError:
         """Monitor a server that is ready, until it is lost."""
         timing, again_s = self._world.timing, 0.0
         async with _beside(connection.lost()) as lost:
@@ -345,7 +345,7 @@ class Server:
                 elif not self.busy and self._now_s - self._used_s >= timing.idle_s:
                     await self._ping(connection)
 
-    async def _refresh(self, connection: "Connection") -> None:
+    async def _refresh(self, connection: "McpConnection") -> None:
         """Fetch its offers again; the old ones stay if that fails."""
         try:
             async with asyncio.timeout(self.settings.start_timeout_s):
@@ -353,7 +353,7 @@ class Server:
         except (ToolError, TimeoutError) as error:
             self.words.say(f"what it offers now is not known: {error}")
 
-    async def _ping(self, connection: "Connection") -> None:
+    async def _ping(self, connection: "McpConnection") -> None:
         try:
             async with asyncio.timeout(self._world.timing.ping_s):
                 await connection.ping()

@@ -38,7 +38,7 @@ _KILLED = 128 + 9
 _MAX_CARRIED = 2
 
 
-class Program:
+class SandboxedProgram:
     """A program in a cell; implements the sandbox's `Process`."""
 
     def __init__(self, cell: "Cell", number: int, watch: SyscallWatch | None) -> None:
@@ -79,7 +79,7 @@ class Cell:
         self._process = process
         self._has_walls = has_walls
         self._channel = channel
-        self._programs: dict[int, Program] = {}
+        self._programs: dict[int, SandboxedProgram] = {}
         self._idle: deque[tuple[int, socket.socket]] = deque()
         self._waiting: deque[asyncio.Future[tuple[int, socket.socket]]] = deque()
         self._asked = 1  # the first warden comes without a request
@@ -103,7 +103,9 @@ class Cell:
         except TimeoutError:
             raise ToolError(f"the sandbox did not start within {_OPENING_S:.0f} s") from None
 
-    async def start(self, spec: ProcessSpec, program_filter: bytes, watch: SyscallWatch | None) -> Program:
+    async def start(
+        self, spec: ProcessSpec, program_filter: bytes, watch: SyscallWatch | None
+    ) -> SandboxedProgram:
         """Start a program; raises ToolError if that fails."""
         order = _describe(spec, program_filter, watch=watch is not None)
         for _ in range(_MAX_DEAD):
@@ -122,10 +124,10 @@ class Cell:
 
     def _send_program(
         self, hired: tuple[int, socket.socket], spec: ProcessSpec, order: bytes, watch: SyscallWatch | None
-    ) -> Program | None:
+    ) -> SandboxedProgram | None:
         """Send a warden its order; None if it was killed from inside while it waited."""
         number, warden = hired
-        program = self._programs[number] = Program(self, number, watch)
+        program = self._programs[number] = SandboxedProgram(self, number, watch)
         descriptor = os.memfd_create("order", os.MFD_CLOEXEC)
         try:
             _fill(descriptor, order)
@@ -254,7 +256,7 @@ class Cell:
         else:
             self._note(program, kind, value, pid, data[launcher.HEAD.size :])
 
-    def _note(self, program: Program, kind: bytes, value: int, pid: int, text: bytes) -> None:
+    def _note(self, program: SandboxedProgram, kind: bytes, value: int, pid: int, text: bytes) -> None:
         if kind == b"S" and not program.started.done():
             program.pid = pid
             program.started.set_result(None)
@@ -265,7 +267,7 @@ class Cell:
             self._finish(program, value)
             self._request_spare()
 
-    def _finish(self, program: Program, status: int) -> None:
+    def _finish(self, program: SandboxedProgram, status: int) -> None:
         self._programs = {number: one for number, one in self._programs.items() if one is not program}
         if not program.started.done():
             program.started.set_exception(ToolError("the program ended before it was started"))

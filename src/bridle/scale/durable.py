@@ -243,7 +243,7 @@ class Executor:
         self._url = url
         self._worker = worker
         self._drive: Drive | None = None
-        self._stints: dict[SessionId, _Stint] = {}
+        self._stints: dict[SessionId, _Lease] = {}
         self._numbers = count(1)
 
     async def launch(self, drive: Drive, lanes: Sequence[QueueSpec], *, runs: int, poll_s: float) -> None:
@@ -308,7 +308,7 @@ class Executor:
 
     def begin(self, session: SessionId) -> None:
         """Mark the start of a session's leg here: its work becomes steps of a stint."""
-        self._stints[session] = _Stint(Context())
+        self._stints[session] = _Lease(Context())
 
     def end(self, session: SessionId) -> None:
         """Mark the end of a session's leg."""
@@ -343,7 +343,7 @@ class Executor:
         """Run a sub-agent as a stint below its parent's."""
         context = await self._context(parent)
         if context is not None:
-            self._stints[child] = _Stint(context.copy())
+            self._stints[child] = _Lease(context.copy())
         try:
             await life()
         finally:
@@ -381,7 +381,7 @@ class Executor:
         return "over"
 
 
-class _Stint:
+class _Lease:
     """The work of one session on this worker."""
 
     def __init__(self, above: Context) -> None:

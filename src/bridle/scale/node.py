@@ -41,7 +41,7 @@ from bridle.scale.remote_events import RemoteEvents
 from bridle.scale.tenant_folders import TenantFolders
 from bridle.sessions.service import SessionService
 from bridle.stores.postgres.claims import PostgresClaims
-from bridle.stores.postgres.listener import Listener
+from bridle.stores.postgres.listener import NotificationListener
 from bridle.stores.postgres.migrations import migrate
 from bridle.stores.postgres.notifications import CLAIMS, RECORDS
 from bridle.stores.postgres.pool import Postgres
@@ -136,7 +136,7 @@ class Node:
             model_of=ground.model_of,
         )
         self.following = RemoteEvents(ground.store, self.routing.api_of)
-        self._listener = Listener(ground.postgres)
+        self._listener = NotificationListener(ground.postgres)
         self._stack = AsyncExitStack()
         self._service: SessionService | None = None
         self._legs: JobRunner | None = None

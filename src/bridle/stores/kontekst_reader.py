@@ -81,7 +81,7 @@ _line_decoder = msgspec.json.Decoder(_Line)
 _meta_decoder = msgspec.json.Decoder(_Meta)
 
 
-class Conversation(Struct, frozen=True):
+class KontekstConversation(Struct, frozen=True):
     """The messages read from lines of a file."""
 
     messages: tuple[Counted, ...] = ()
@@ -101,7 +101,7 @@ class Conversation(Struct, frozen=True):
 class KontekstFile(Struct, frozen=True):
     """A session file, as it was when it was read."""
 
-    conversation: Conversation
+    conversation: KontekstConversation
     agent: str
     size_bytes: int
     """The file offset up to which it was read."""
@@ -141,7 +141,7 @@ def read_file(folder: Path, session: SessionId) -> KontekstFile | None:
     return KontekstFile(conversation, agent, start + len(data), status.st_mtime_ns // 1_000_000)
 
 
-def read_conversation(data: bytes, *, is_cut: bool = False) -> Conversation:
+def read_conversation(data: bytes, *, is_cut: bool = False) -> KontekstConversation:
     """Decode lines of a session file; with `is_cut`, `data` starts in the middle of a line."""
     skipped: Counter[str] = Counter()
     if is_cut:
@@ -153,7 +153,7 @@ def read_conversation(data: bytes, *, is_cut: bool = False) -> Conversation:
         told.add(line)
     told.settle()
     agents = (line.agent_name for line in reversed(lines) if _AGENT.fullmatch(line.agent_name))
-    return Conversation(tuple(told.messages), next(agents, ""), dict(skipped))
+    return KontekstConversation(tuple(told.messages), next(agents, ""), dict(skipped))
 
 
 def session_path(folder: Path, session: SessionId) -> Path:

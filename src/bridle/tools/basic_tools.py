@@ -13,8 +13,8 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import Clock, Tool, ToolContext, ToolOutput
 from bridle.core.protocol import Question, Todo, TodosChanged
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import description
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description
 
 MAX_TODOS = 100
 MAX_TODO_CHARS = 500

@@ -19,13 +19,13 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access
-from bridle.tools.common import path_access, resolve_path, system_errors
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.edits import Document, match_format, parse_document
 from bridle.tools.filesystem import Version, check_unprotected, open_file, replace_file, version_of
 from bridle.tools.hard_links import hard_link_error, has_denied_name
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import path_access, resolve_path, system_errors
 from bridle.tools.toolbox import cap_output
 
 MAX_PREVIEW_BYTES = 200_000  # more than a person reads before answering

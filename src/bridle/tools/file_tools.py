@@ -4,7 +4,6 @@ from typing import Any
 
 from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, parameters, text_arg
 from bridle.tools.edits import Edit, edit_text
 from bridle.tools.file_changes import (
     FileChange,
@@ -17,6 +16,7 @@ from bridle.tools.file_changes import (
 from bridle.tools.list_files import ListFiles
 from bridle.tools.multi_edit import MultiEdit
 from bridle.tools.read_file import ReadFile
+from bridle.tools.tool_support import MAX_FILE_BYTES, description, integer_arg, parameters, text_arg
 
 
 def file_tools(max_file_bytes: int = MAX_FILE_BYTES, blobs: Blobs | None = None) -> tuple[Tool, ...]:

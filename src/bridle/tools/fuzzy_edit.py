@@ -37,7 +37,7 @@ _PLAIN = {
 Looseness = Literal["whitespace", "whitespace and typographic characters"]
 
 
-class Window(Struct, frozen=True):
+class LineWindow(Struct, frozen=True):
     """Whole lines of a text."""
 
     start: int
@@ -89,7 +89,7 @@ def normalize_typography(text: str) -> str:
     return text
 
 
-def find_windows(text: str, keys: Sequence[str]) -> list[Window]:
+def find_windows(text: str, keys: Sequence[str]) -> list[LineWindow]:
     """Return at most MAX_WINDOWS + 1 places whose consecutive lines, stripped of whitespace, equal `keys`.
 
     The work is limited to a multiple of the text's length; raises ToolError when more is needed.
@@ -101,7 +101,7 @@ def find_windows(text: str, keys: Sequence[str]) -> list[Window]:
     rarest = min(distinct, key=lambda key: (counts[key], -len(key)))
     index = keys.index(rarest)
     work = 2 * len(text) + _LEAST_WORK
-    windows: list[Window] = []
+    windows: list[LineWindow] = []
     for start, end in _lines_with(text, rarest):
         work -= end - start + _LINE_WORK
         if text[start:end].strip() == rarest:
@@ -139,7 +139,7 @@ def _lines_with(text: str, part: str) -> Iterator[tuple[int, int]]:
         position = end + 1
 
 
-def _surroundings(text: str, start: int, keys: Sequence[str], index: int) -> tuple[Window | None, int]:
+def _surroundings(text: str, start: int, keys: Sequence[str], index: int) -> tuple[LineWindow | None, int]:
     """Compare the lines around the one at `start`; return the window if all match, and the cost."""
     first, cost = start, 0
     for key in reversed(keys[:index]):
@@ -159,17 +159,17 @@ def _surroundings(text: str, start: int, keys: Sequence[str], index: int) -> tup
         if text[start:end].strip() != key:
             return None, cost
         start = end + 1
-    return Window(first, min(start, len(text))), cost
+    return LineWindow(first, min(start, len(text))), cost
 
 
-def _only(text: str, windows: Sequence[Window], old: Sequence[str], looseness: Looseness) -> Window:
+def _only(text: str, windows: Sequence[LineWindow], old: Sequence[str], looseness: Looseness) -> LineWindow:
     """Return the window that fits best; raises ToolError when several fit equally well."""
     if len(windows) > MAX_WINDOWS:
         raise ToolError(
             f"old_str not found in file exactly; more than {MAX_WINDOWS} places match it up to {looseness}",
             hint="give it with its exact whitespace, or add lines that make it unique",
         )
-    by_fit: dict[int, list[Window]] = {}
+    by_fit: dict[int, list[LineWindow]] = {}
     for window in windows:
         by_fit.setdefault(_misfit(_split(text, window), old), []).append(window)
     best = by_fit[min(by_fit)]
@@ -194,14 +194,14 @@ def _misfit(standing: Sequence[str], old: Sequence[str]) -> int:
     return 1 if len({given for given, _ in pairs}) == len(pairs) == len({found for _, found in pairs}) else 2
 
 
-def _split(text: str, window: Window) -> list[str]:
+def _split(text: str, window: LineWindow) -> list[str]:
     """Return the lines of a window with their endings."""
     lines = text[window.start : window.end].split("\n")
     last = lines.pop()
     return [f"{line}\n" for line in lines] + ([last] if last else [])
 
 
-def _replace(text: str, window: Window, old: list[str], new: list[str]) -> str:
+def _replace(text: str, window: LineWindow, old: list[str], new: list[str]) -> str:
     standing = _split(text, window)
     sample = text[max(0, window.start - _SAMPLE) : window.end + _SAMPLE]
     ending = "\r\n" if "\r\n" in (standing[0][-2:], text[max(0, window.start - 2) : window.start]) else "\n"

@@ -12,15 +12,6 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import (
-    description,
-    integer_arg,
-    named_access,
-    parameters,
-    resolve_path,
-    system_errors,
-    text_arg,
-)
 from bridle.tools.filesystem import file_mode
 from bridle.tools.glob_patterns import (
     expand_braces,
@@ -33,6 +24,15 @@ from bridle.tools.glob_patterns import (
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.ripgrep import DEADLINE_S, name_options, run_ripgrep
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import (
+    description,
+    integer_arg,
+    named_access,
+    parameters,
+    resolve_path,
+    system_errors,
+    text_arg,
+)
 from bridle.tools.visibility import VisibilityFilter
 
 DEFAULT_LIMIT = 100

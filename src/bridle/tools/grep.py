@@ -10,7 +10,14 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import (
+from bridle.tools.filesystem import file_mode, open_file
+from bridle.tools.glob_patterns import expand_braces, match_any_folder, path_expression, plain_name
+from bridle.tools.grep_matches import Matches, MatchFilter, confirm_matches, format_matches, read_matches
+from bridle.tools.numbered_lines import is_binary
+from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.ripgrep import DEADLINE_S, hiding_options, name_options, run_ripgrep
+from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import (
     description,
     flag_arg,
     integer_arg,
@@ -20,13 +27,6 @@ from bridle.tools.common import (
     system_errors,
     text_arg,
 )
-from bridle.tools.filesystem import file_mode, open_file
-from bridle.tools.glob_patterns import expand_braces, match_any_folder, path_expression, plain_name
-from bridle.tools.grep_matches import Matches, MatchFilter, confirm_matches, format_matches, read_matches
-from bridle.tools.numbered_lines import is_binary
-from bridle.tools.paths import ResolvedPath, printable
-from bridle.tools.ripgrep import DEADLINE_S, hiding_options, name_options, run_ripgrep
-from bridle.tools.threads import run_in_thread
 from bridle.tools.visibility import VisibilityFilter
 
 DEFAULT_LIMIT = 100

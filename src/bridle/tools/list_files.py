@@ -6,7 +6,11 @@ from typing import Any
 
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import (
+from bridle.tools.file_walk import Listing, list_matching
+from bridle.tools.glob_patterns import literal_folders
+from bridle.tools.paths import clean_path
+from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import (
     description,
     named_access,
     outside_filter,
@@ -15,10 +19,6 @@ from bridle.tools.common import (
     system_errors,
     text_arg,
 )
-from bridle.tools.file_walk import Listing, list_matching
-from bridle.tools.glob_patterns import literal_folders
-from bridle.tools.paths import clean_path
-from bridle.tools.threads import run_in_thread
 from bridle.tools.visibility import VisibilityFilter
 
 MAX_LISTED = 1000

@@ -6,9 +6,9 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, text_arg
 from bridle.tools.edits import Edit, edit_text
 from bridle.tools.file_changes import FileChange, apply_change, plan_edit, preview_change, write_access
+from bridle.tools.tool_support import MAX_FILE_BYTES, description, integer_arg, text_arg
 
 MAX_EDITS = 100
 

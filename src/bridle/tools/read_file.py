@@ -16,7 +16,12 @@ from bridle.core.messages import Media
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.common import (
+from bridle.tools.filesystem import error_reason, open_file, version_of
+from bridle.tools.hard_links import hard_link_error
+from bridle.tools.numbered_lines import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
+from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import (
     MAX_FILE_BYTES,
     description,
     integer_arg,
@@ -26,11 +31,6 @@ from bridle.tools.common import (
     system_errors,
     text_arg,
 )
-from bridle.tools.filesystem import error_reason, open_file, version_of
-from bridle.tools.hard_links import hard_link_error
-from bridle.tools.numbered_lines import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
-from bridle.tools.paths import ResolvedPath, printable
-from bridle.tools.threads import run_in_thread
 from bridle.tools.visibility import VisibilityFilter
 
 BLOB = "blob:"

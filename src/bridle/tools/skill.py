@@ -7,9 +7,9 @@ from bridle.core.errors import ConfigError, ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.skill import Skill, near_names, render
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.common import description, parameters, text_arg
 from bridle.tools.paths import printable
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description, parameters, text_arg
 
 MAX_LISTED = 30
 MAX_SHOWN_CHARS = 80

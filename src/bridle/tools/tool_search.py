@@ -14,8 +14,8 @@ from bridle.core.errors import ToolError
 from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import description, integer_arg, parameters, text_arg
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description, integer_arg, parameters, text_arg
 from bridle.tools.toolbox import describe_tool
 
 DEFAULT_FOUND = 5

@@ -9,9 +9,9 @@ import os
 from bridle.core.permission import READING_TOOL, Action, Rule, judge, rule_matches
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
-from bridle.tools.common import outside_filter
 from bridle.tools.hard_links import has_denied_name
 from bridle.tools.paths import printable
+from bridle.tools.tool_support import outside_filter
 
 LEFT_OUT = "files that a rule does not let you read are left out"
 

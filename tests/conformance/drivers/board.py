@@ -17,7 +17,6 @@ from bridle.core.protocol import Prompt, Resume, Steer
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.view_model.view_types import (
     Answer,
-    BoardView,
     Call,
     Head,
     HeadChanged,
@@ -27,6 +26,7 @@ from bridle.surfaces.view_model.view_types import (
     Put,
     Said,
     Thought,
+    ViewSnapshot,
 )
 from tests.conformance.drivers.rest import Client, events
 from tests.conformance.scenario import Move, Scenario
@@ -64,7 +64,7 @@ def noted(text: str) -> list[Seen]:
 class BoardReducer:
     """Does what patches say, and tells what is new in what is shown then."""
 
-    def __init__(self, view: BoardView) -> None:
+    def __init__(self, view: ViewSnapshot) -> None:
         self._screen = DictScreen(view)
         self._answer = ""
 
@@ -170,7 +170,9 @@ class PageDriver:
         await is_open.wait()
         begun.set_result((await self._submit(command))["run_id"])
 
-    async def _watch(self, view: BoardView, is_open: asyncio.Event, begun: asyncio.Future[str]) -> list[Seen]:
+    async def _watch(
+        self, view: ViewSnapshot, is_open: asyncio.Event, begun: asyncio.Future[str]
+    ) -> list[Seen]:
         reducer, told = BoardReducer(view), list[Seen]()
         async with aclosing(patches(self._http, self._place, view.head.seq, is_open)) as coming:
             async for patch in coming:
@@ -197,11 +199,11 @@ class PageDriver:
         return await self._watching
 
 
-async def load(http: Client, place: Place) -> BoardView:
+async def load(http: Client, place: Place) -> ViewSnapshot:
     """Load the board of a session."""
     async with http.get(f"/sessions/{place.session}/board") as answer:
         assert answer.status == 200, await answer.text()
-        return msgspec.json.decode(await answer.read(), type=BoardView)
+        return msgspec.json.decode(await answer.read(), type=ViewSnapshot)
 
 
 async def patches(http: Client, place: Place, after: int, is_open: asyncio.Event) -> AsyncIterator[Patch]:
@@ -222,7 +224,7 @@ async def watch_page(world: World, place: Place, api: SessionApi, is_on: asyncio
     """Watch a session from what is shown of it when the page is opened."""
     http = await browser(world)
     view = await load(http, place)
-    reducer = BoardReducer(BoardView(replace(view.head, run=None), (), None))
+    reducer = BoardReducer(ViewSnapshot(replace(view.head, run=None), (), None))
     told = [line for patch in (HeadChanged(view.head), *map(Put, view.items)) for line in reducer.feed(patch)]
     async with aclosing(patches(http, place, view.head.seq, is_on)) as coming:
         async for patch in coming:

@@ -19,8 +19,8 @@ from bridle.surfaces.grpc.run_starter import RunStarter
 from bridle.surfaces.grpc.stream import RunStream
 from bridle.surfaces.rest.connection import (
     MAX_HEAD_BYTES,
-    Connection,
     ConnectionLimits,
+    RestConnection,
     UnauthenticatedConnections,
 )
 from bridle.surfaces.rest.request_parser import parse_body
@@ -105,7 +105,7 @@ def run_http(data: bytes) -> None:
         )
         config.load()
         state = ServerState()
-        connection = Connection(config, state, ConnectionLimits(), UnauthenticatedConnections(1))
+        connection = RestConnection(config, state, ConnectionLimits(), UnauthenticatedConnections(1))
         wire.protocol = connection
         connection.connection_made(wire)  # type: ignore[arg-type]
         for chunk in chunks(data):

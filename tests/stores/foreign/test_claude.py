@@ -5,8 +5,8 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.core.protocol import SessionCreated
 from bridle.stores.foreign.claude import BRANCH, SIDE, read, sources
-from bridle.stores.foreign.json_files import NO_JSON, ForeignSession, Source
-from bridle.stores.kontekst_reader import Conversation
+from bridle.stores.foreign.json_files import NO_JSON, ForeignSession, SourceFolder
+from bridle.stores.kontekst_reader import KontekstConversation
 from tests.stores.foreign.samples import CLAUDE_ID, claude_folder, gave, lines, replied, said, text, use
 
 MESSAGES = (
@@ -40,7 +40,7 @@ def test_a_session_is_told(tmp_path: Path):
     session = read(found[0])
 
     assert {source.key for source in found} == {CLAUDE_ID, "00000000-0000-4000-8000-000000000000"}
-    conversation = Conversation(
+    conversation = KontekstConversation(
         tuple(Counted(one, 0) for one in MESSAGES), "", {BRANCH: 2, SIDE: 1, NO_JSON: 1}
     )
     assert session == ForeignSession(CLAUDE_ID, conversation, "Fixing the adder", "/p")
@@ -53,7 +53,7 @@ def test_a_session_is_told(tmp_path: Path):
 def read_lines(tmp_path: Path, *items: dict[str, object]) -> ForeignSession | None:
     file = tmp_path / "x.jsonl"
     file.write_bytes(lines(*items))
-    return read(Source("x", file, tmp_path))
+    return read(SourceFolder("x", file, tmp_path))
 
 
 def test_what_was_said_keeps_its_time(tmp_path: Path):
@@ -111,4 +111,4 @@ def test_the_name_that_a_person_gave_wins(tmp_path: Path):
         said("u", None, "hi"),
     )
 
-    assert session == ForeignSession("x", Conversation((Counted(user_message("hi"), 0),), ""), "Mine")
+    assert session == ForeignSession("x", KontekstConversation((Counted(user_message("hi"), 0),), ""), "Mine")

@@ -4,8 +4,8 @@ from bridle.core.context import Counted
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.stores.foreign.codex import OWN_WORDS, read, sources
-from bridle.stores.foreign.json_files import ForeignSession, Source
-from bridle.stores.kontekst_reader import Conversation
+from bridle.stores.foreign.json_files import ForeignSession, SourceFolder
+from bridle.stores.kontekst_reader import KontekstConversation
 from tests.stores.foreign.samples import CODEX_ID, codex_folder, item, lines
 
 MESSAGES = (
@@ -31,7 +31,7 @@ def test_a_session_is_told(tmp_path: Path):
     found = sources(folder)
 
     assert [source.key for source in found] == [CODEX_ID]
-    conversation = Conversation(
+    conversation = KontekstConversation(
         tuple(Counted(one, 0) for one in MESSAGES), "", {OWN_WORDS: 2}, (BEGAN,) * (1 + len(MESSAGES))
     )
     assert read(found[0]) == ForeignSession(CODEX_ID, conversation, "", "/p")
@@ -53,7 +53,7 @@ def test_the_oldest_files_have_items_alone(tmp_path: Path):
         )
     )
 
-    session = read(Source("x", file, tmp_path))
+    session = read(SourceFolder("x", file, tmp_path))
 
     assert session is not None
     assert [one.message for one in session.conversation.messages] == [

@@ -14,11 +14,11 @@ from bridle.stores.foreign.conversation import (
     Result,
     build_call,
 )
-from bridle.stores.kontekst_reader import Conversation
+from bridle.stores.kontekst_reader import KontekstConversation
 
 
-def told(*messages: Message, **skipped: int) -> Conversation:
-    return Conversation(tuple(Counted(one, 0) for one in messages), "", skipped)
+def told(*messages: Message, **skipped: int) -> KontekstConversation:
+    return KontekstConversation(tuple(Counted(one, 0) for one in messages), "", skipped)
 
 
 def test_a_time_that_nobody_knows_is_that_of_what_stands_beside_it():

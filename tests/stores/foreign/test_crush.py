@@ -10,7 +10,7 @@ from bridle.core.messages import Message, Reasoning, Text, ToolCall, ToolResult,
 from bridle.stores.foreign import crush
 from bridle.stores.foreign.crush import DATABASE, read, sources
 from bridle.stores.foreign.json_files import NO_JSON, ForeignSession
-from bridle.stores.kontekst_reader import Conversation
+from bridle.stores.kontekst_reader import KontekstConversation
 from tests.stores.foreign.samples import CRUSH_ID, crush_project
 
 MESSAGES = (
@@ -29,7 +29,7 @@ def test_a_session_is_told(tmp_path: Path):
     assert [source.key for source in found] == [CRUSH_ID]
     messages = tuple(Counted(one, 0) for one in MESSAGES)
     dates = (1768701688000, *(1768701688000 + number * 1000 for number in range(4)))
-    conversation = Conversation(messages, "", {NO_JSON: 1}, dates)
+    conversation = KontekstConversation(messages, "", {NO_JSON: 1}, dates)
     assert read(found[0]) == ForeignSession(CRUSH_ID, conversation, "Count lines")
 
 

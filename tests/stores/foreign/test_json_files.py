@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from bridle.core.errors import StoreError
 from bridle.stores.foreign import claude, codex, json_files
-from bridle.stores.foreign.json_files import NO_JSON, TOO_LONG, Source, find_files, read_json_lines
+from bridle.stores.foreign.json_files import NO_JSON, TOO_LONG, SourceFolder, find_files, read_json_lines
 from tests.stores.foreign.samples import lines as written
 
 
 def read(path: Path, root: Path | None = None) -> tuple[list[dict[str, object]], dict[str, int]]:
     skipped: Counter[str] = Counter()
-    return list(read_json_lines(Source("x", path, root or path.parent), skipped)), dict(skipped)
+    return list(read_json_lines(SourceFolder("x", path, root or path.parent), skipped)), dict(skipped)
 
 
 def test_only_tables_are_lines(tmp_path: Path):
@@ -94,6 +94,6 @@ def test_nothing_in_a_line_breaks_a_reader(lines: list[object], tmp_path_factory
     file.write_bytes(written(*lines))
 
     for reader in (claude, codex):
-        session = reader.read(Source("x", file, file.parent))
+        session = reader.read(SourceFolder("x", file, file.parent))
         if session is not None:
             assert session.conversation.messages

@@ -9,7 +9,7 @@ import pytest
 from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.stores.postgres.claims import PostgresClaims
-from bridle.stores.postgres.listener import Listener
+from bridle.stores.postgres.listener import NotificationListener
 from bridle.stores.postgres.notifications import CLAIMS, RECORDS, Notifier
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
@@ -41,7 +41,7 @@ class Ear:
 async def test_records_and_claims_of_others_are_heard():
     url = fresh_database()
     here, there = Postgres(url), Postgres(url)
-    listener, records, claims = Listener(here), Ear(), Ear()
+    listener, records, claims = NotificationListener(here), Ear(), Ear()
     listener.listen(RECORDS, records)
     listener.listen(CLAIMS, claims)
     running = asyncio.create_task(listener.run())
@@ -69,7 +69,7 @@ async def test_a_lost_connection_is_made_again_and_told(tmp_path: Path):
     direct = Postgres(url)
     store = PostgresStore(direct, CountingClock())
     async with Proxy(tmp_path) as proxy:
-        listener, ear = Listener(Postgres(proxy.url(url))), Ear()
+        listener, ear = NotificationListener(Postgres(proxy.url(url))), Ear()
         stop = listener.listen(RECORDS, ear)
         running = asyncio.create_task(listener.run())
         await ear.until(lambda heard: heard == [None])
@@ -90,7 +90,7 @@ async def test_a_lost_connection_is_made_again_and_told(tmp_path: Path):
 
 
 async def test_a_listener_that_may_not_connect_says_so():
-    listener = Listener(Postgres(fresh_database().replace("t_", "no_such_")))
+    listener = NotificationListener(Postgres(fresh_database().replace("t_", "no_such_")))
 
     with pytest.raises(StoreError, match="it has no such database"):
         await listener.run()

@@ -12,7 +12,7 @@ from mcp_types import CallToolResult, TextContent
 
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.mcp_server.runs import Runs
+from bridle.surfaces.mcp_server.runs import ClientRuns
 from bridle.surfaces.mcp_server.server import BridleServer, open_server
 
 Era = Literal["legacy", "2026-07-28"]
@@ -21,7 +21,7 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 
 @asynccontextmanager
 async def serving(
-    api: SessionApi, home: Path, runs: Runs | None = None, *, trusts_caller: bool = True
+    api: SessionApi, home: Path, runs: ClientRuns | None = None, *, trusts_caller: bool = True
 ) -> AsyncIterator[BridleServer]:
     """Give a server over a session API, for a home and a project of its own."""
     project = home.parent / "project"

@@ -13,7 +13,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, ToolFinished
 from bridle.core.queries import ListSessions, Records
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.mcp_server.runs import Runs
+from bridle.surfaces.mcp_server.runs import ClientRuns
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 from tests.surfaces.mcp_server.connecting import ERAS, Era, connected, json_of, serving
 
@@ -270,7 +270,7 @@ async def test_after_a_restart_a_tool_that_is_waited_for_is_known_by_its_call(ho
 async def test_a_run_that_waits_too_long_is_cancelled(home: Path):
     async with (
         Stage(Play(says("", call("c1", "theirs")), says("done"))) as stage,
-        serving(stage.service, home, Runs(stage.service, rest_s=0.0)) as server,
+        serving(stage.service, home, ClientRuns(stage.service, rest_s=0.0)) as server,
         connected(server) as client,
     ):
         first = json_of(await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS}))
@@ -284,7 +284,7 @@ async def test_a_run_that_waits_too_long_is_cancelled(home: Path):
 async def test_the_number_of_waiting_runs_is_bounded(home: Path):
     async with (
         Stage(Play(says("", call("c1", "theirs")), says("done"))) as stage,
-        serving(stage.service, home, Runs(stage.service, most=1)) as server,
+        serving(stage.service, home, ClientRuns(stage.service, most=1)) as server,
         connected(server) as client,
     ):
         await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS})

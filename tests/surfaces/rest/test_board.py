@@ -15,22 +15,22 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, Rename, Retrying, Rewind, TextDelta, ToolOutputDelta
 from bridle.core.queries import Records, Status
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.rest.board_format import BOARD, BoardEncoder
 from bridle.surfaces.rest.event_format import EventEncoder
 from bridle.surfaces.rest.event_log import LogLimits
 from bridle.surfaces.rest.event_stream import Streams
+from bridle.surfaces.rest.view_format import BOARD, ViewEncoder
 from bridle.surfaces.timeline import Timeline
-from bridle.surfaces.view_model.loader import open_board
+from bridle.surfaces.view_model.loader import open_view
 from bridle.surfaces.view_model.view_types import (
     Answer,
-    BoardPage,
-    BoardView,
     Call,
     Grow,
     HeadChanged,
     Patch,
     Put,
     Reset,
+    ViewPage,
+    ViewSnapshot,
 )
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.rest.client import Watcher
@@ -73,7 +73,7 @@ def patches(watcher: Watcher) -> list[Patch]:
 
 
 async def screen_of(stage: Stage, at: int | None = None) -> DictScreen:
-    return DictScreen((await open_board(stage.service, stage.session, at)).view)
+    return DictScreen((await open_view(stage.service, stage.session, at)).view)
 
 
 # ---------------------------------------------------------------------------- following
@@ -158,7 +158,7 @@ async def test_fragments_that_came_to_nothing_while_a_client_was_away_are_droppe
     stage = await stage_of(
         [*turns(1)[:4], Retrying(RunId("run-0"), 1, 1, 3, "rate_limited", str(failed), 10)]
     )
-    board = await open_board(stage.service, S, 4)
+    board = await open_view(stage.service, S, 4)
     screen = DictScreen(board.view)
     screen.apply(board.add(TextDelta("Never")))
     streams = Streams(stage.service)
@@ -174,7 +174,7 @@ async def test_fragments_that_came_to_nothing_while_a_client_was_away_are_droppe
 
 async def test_a_run_that_died_with_its_process_is_cut_off_for_a_client_that_comes_back():
     stage = await stage_of(turns(1)[:4])
-    board = await open_board(stage.service, S, 3)
+    board = await open_view(stage.service, S, 3)
     screen = DictScreen(board.view)
     screen.apply(board.add((await stage.service.ask(Records(S)))[3]))
     screen.apply(board.add(TextDelta("Never")))
@@ -275,8 +275,8 @@ async def test_a_client_that_was_too_slow_is_told_to_begin_anew():
 
 async def test_thousands_of_fragments_are_few_events():
     stage = await stage_of(turns(1)[:-3])
-    board = await open_board(stage.service, S, 4)
-    telling = BoardEncoder(board)
+    board = await open_view(stage.service, S, 4)
+    telling = ViewEncoder(board)
     written = [f"{number} " for number in range(5_000)]
 
     told = [telling.tell(TextDelta(word)) for word in written]
@@ -293,7 +293,7 @@ async def test_thousands_of_fragments_are_few_events():
 async def test_a_record_is_told_at_once_with_all_that_was_held_before_it():
     stage = await stage_of(turns(1))
     records = await stage.service.ask(Records(S))
-    telling = BoardEncoder(await open_board(stage.service, S, 4))
+    telling = ViewEncoder(await open_view(stage.service, S, 4))
 
     telling.tell(TextDelta("loo"))
     telling.tell(TextDelta("k"))
@@ -307,8 +307,8 @@ async def test_a_record_is_told_at_once_with_all_that_was_held_before_it():
 async def test_what_a_board_holds_for_others_stays_bounded():
     stage = await stage_of(turns(700))
     records = await stage.service.ask(Records(S))
-    board = await open_board(stage.service, S, 4)
-    telling = BoardEncoder(board)
+    board = await open_view(stage.service, S, 4)
+    telling = ViewEncoder(board)
 
     for record in records[4:]:
         telling.tell(record)
@@ -320,7 +320,7 @@ async def test_what_a_board_holds_for_others_stays_bounded():
 
 async def test_output_of_a_call_is_live_for_who_comes_late():
     stage = await stage_of([*turns(1)[:5], *turns(1)[5:6]])
-    telling = BoardEncoder(await open_board(stage.service, S, 5))
+    telling = ViewEncoder(await open_view(stage.service, S, 5))
     telling.tell((await stage.service.ask(Records(S)))[5])
     telling.tell(ToolOutputDelta(CallId("c0_1"), "one\n"))
     telling.tell(ToolOutputDelta(CallId("c0_1"), "two\n"))
@@ -341,7 +341,7 @@ async def test_a_board_its_pages_and_its_timeline_over_http(home: Any, tmp_path:
     async with opened(home, tmp_path, env, replies) as house:
         session = await house.session("Hi.")
 
-        view = msgspec.json.decode((await house.get(f"/sessions/{session}/board")).content, type=BoardView)
+        view = msgspec.json.decode((await house.get(f"/sessions/{session}/board")).content, type=ViewSnapshot)
         then = await house.get(f"/sessions/{session}/board", params={"at": 1})
         items = await house.get(f"/sessions/{session}/board/items", params={"before": view.head.seq})
         line = await house.get(f"/sessions/{session}/timeline")
@@ -349,10 +349,10 @@ async def test_a_board_its_pages_and_its_timeline_over_http(home: Any, tmp_path:
         nobody = await house.get("/sessions/nobody/board")
         no_page = await house.get("/sessions/nobody/board/items", params={"before": 3})
 
-        assert view == (await open_board(house.service, session)).view
+        assert view == (await open_view(house.service, session)).view
         assert [type(item).__name__ for item in view.items] == ["Said", "Answer", "Note"]
-        assert msgspec.json.decode(then.content, type=BoardView).items == ()
-        assert msgspec.json.decode(items.content, type=BoardPage).items == view.items
+        assert msgspec.json.decode(then.content, type=ViewSnapshot).items == ()
+        assert msgspec.json.decode(items.content, type=ViewPage).items == view.items
         told = msgspec.json.decode(line.content, type=Timeline)
         assert [(run.run_id, run.brief, run.outcome) for run in told.runs] == [
             (told.run_id, "Hi.", "completed")

@@ -11,7 +11,7 @@ from typing import Any
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
-from bridle.surfaces.rpc import Connection, ServerContext
+from bridle.surfaces.rpc import RpcConnection, RpcContext
 from bridle.surfaces.rpc.lines import StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
 from tests.patience import PATIENCE_S
@@ -138,7 +138,7 @@ async def talking(
     keeps_runs: bool = False,
 ) -> AsyncIterator[Talk]:
     """Open a connection to a session API; nothing of it is left afterwards."""
-    desk = ServerContext(
+    desk = RpcContext(
         api=api,
         folders=Folders(environ, cwd),
         contract=parse_contract(contract),
@@ -147,7 +147,7 @@ async def talking(
     )
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=theirs)
-    connection = Connection(desk, StreamLines(reader, MAX_LINE_BYTES), StreamSink(writer))
+    connection = RpcConnection(desk, StreamLines(reader, MAX_LINE_BYTES), StreamSink(writer))
 
     async def serve() -> None:
         try:

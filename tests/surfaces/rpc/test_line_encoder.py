@@ -14,15 +14,15 @@ from bridle.core.protocol import ModelReplied, Record, RunEnded, TextDelta, Tool
 from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rpc.line_encoder import EventLines, RecordLines
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.truncation import encode_truncated
 
 SESSION = SessionId("0199f6d0-0000-7000-8000-000000000001")
 API: Any = None
 
 
-def desk(contract: str) -> ServerContext:
-    return ServerContext(
+def desk(contract: str) -> RpcContext:
+    return RpcContext(
         api=API,
         folders=Folders({}, "/"),
         contract=parse_contract(contract),

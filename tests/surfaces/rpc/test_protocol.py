@@ -16,8 +16,8 @@ from bridle.surfaces.rpc.protocol import (
     ErrorResponse,
     InvalidLine,
     Notification,
-    Reply,
     Request,
+    RpcReply,
     error_response,
     failure_line,
     notification_line,
@@ -53,11 +53,11 @@ def test_what_has_no_id_wants_no_answer():
 
 
 def test_answers_to_our_own_requests_are_told_apart():
-    assert parse_line(line(id="t", result={"content": "x"})) == Reply("t", {"content": "x"})
-    assert parse_line(line(id="t", result=None)) == Reply("t", None)
-    assert parse_line(line(id="t", error={"code": 1, "message": "no"})) == Reply("t", error="no")
-    assert parse_line(line(id="t", error="no")) == Reply("t", error="no")
-    assert parse_line(line(id="t", error={})) == Reply("t", error="the client failed")
+    assert parse_line(line(id="t", result={"content": "x"})) == RpcReply("t", {"content": "x"})
+    assert parse_line(line(id="t", result=None)) == RpcReply("t", None)
+    assert parse_line(line(id="t", error={"code": 1, "message": "no"})) == RpcReply("t", error="no")
+    assert parse_line(line(id="t", error="no")) == RpcReply("t", error="no")
+    assert parse_line(line(id="t", error={})) == RpcReply("t", error="the client failed")
 
 
 @pytest.mark.parametrize("id_", [1.5, True, None, [], {}, 2**63, "x" * 257])
@@ -112,7 +112,7 @@ def test_a_batch_is_refused_with_the_reason():
 
 @given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
 def test_no_line_breaks_the_parser(raw: bytes):
-    assert isinstance(parse_line(raw), Request | Notification | Reply | InvalidLine)
+    assert isinstance(parse_line(raw), Request | Notification | RpcReply | InvalidLine)
 
 
 JSON = st.recursive(
@@ -126,7 +126,7 @@ JSON = st.recursive(
 def test_no_object_breaks_the_parser(fields: dict[str, Any]):
     parsed = parse_line(json.dumps(fields).encode())
 
-    assert isinstance(parsed, Request | Notification | Reply | InvalidLine)
+    assert isinstance(parsed, Request | Notification | RpcReply | InvalidLine)
     if isinstance(parsed, Request):
         assert (parsed.id, parsed.method) == (fields["id"], fields["method"])
 

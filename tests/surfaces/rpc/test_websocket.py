@@ -14,7 +14,7 @@ from bridle.core.protocol import RunEnded
 from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rest.server import serve_http
-from bridle.surfaces.rpc import ServerContext
+from bridle.surfaces.rpc import RpcContext
 from bridle.surfaces.rpc.websocket import rpc_route
 from tests.sessions.stage import Play, Stage, says
 
@@ -22,7 +22,7 @@ from tests.sessions.stage import Play, Stage, says
 @asynccontextmanager
 async def served(stage: Stage) -> AsyncIterator[str]:
     """Serve a stage; yields the address."""
-    desk = ServerContext(
+    desk = RpcContext(
         api=stage.service,
         folders=Folders({}, "/"),
         contract=parse_contract("0.5.2"),

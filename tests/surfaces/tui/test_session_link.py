@@ -10,7 +10,7 @@ from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.tui.session_link import LinkState, SessionLink, add_patches
-from bridle.surfaces.view_model.view_types import BoardView, Drop, Grow, Head, HeadChanged, Patch
+from bridle.surfaces.view_model.view_types import Drop, Grow, Head, HeadChanged, Patch, ViewSnapshot
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
 
@@ -20,7 +20,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.states: list[tuple[LinkState, str]] = []
-        self.views: list[BoardView] = []
+        self.views: list[ViewSnapshot] = []
         self.batches: list[Sequence[Patch]] = []
         self.losses: list[tuple[SessionId, str]] = []
         self.live: dict[SessionId, LiveSession | None] = {}
@@ -30,7 +30,7 @@ class Heard:
         self.states.append((state, why))
         self._changed.set()
 
-    def shown(self, view: BoardView) -> None:
+    def shown(self, view: ViewSnapshot) -> None:
         self.views.append(view)
         self._changed.set()
 

@@ -25,8 +25,6 @@ from bridle.core.protocol import (
 from bridle.core.session import Session
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.view_model.view_types import (
-    BoardPage,
-    BoardView,
     Drop,
     Flash,
     Grow,
@@ -36,6 +34,8 @@ from bridle.surfaces.view_model.view_types import (
     Patch,
     Put,
     Reset,
+    ViewPage,
+    ViewSnapshot,
 )
 from tests.sessions.stage import Play, Stage
 from tests.stores.sample import CountingClock
@@ -48,7 +48,7 @@ USAGE = Usage(input=10, output=5)
 class DictScreen:
     """Holds items by their key, in order."""
 
-    def __init__(self, view: BoardView) -> None:
+    def __init__(self, view: ViewSnapshot) -> None:
         self.head: Head = view.head
         self.items: list[Item] = list(view.items)
         self.before = view.before
@@ -87,7 +87,7 @@ class DictScreen:
         else:
             self.items.append(patch.item)
 
-    def prepend(self, page: BoardPage) -> None:
+    def prepend(self, page: ViewPage) -> None:
         self.items = [*page.items, *self.items]
         self.before = page.before
 

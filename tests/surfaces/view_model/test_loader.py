@@ -52,7 +52,7 @@ from bridle.core.protocol import (
 from bridle.core.queries import Records
 from bridle.core.revision import FileChange, FileState
 from bridle.core.session import fold
-from bridle.surfaces.view_model.loader import load_older_items, open_board
+from bridle.surfaces.view_model.loader import load_older_items, open_view
 from bridle.surfaces.view_model.view_types import Call, Head, Item, Note
 from tests.sessions.stage import Stage
 from tests.stores.sample import SAMPLES
@@ -233,12 +233,12 @@ def with_fragments(records: Sequence[Record]) -> Iterator[Record | Delta]:
 
 async def follow(stage: Stage, at: int, records: Sequence[Record], *, fragments: bool) -> DictScreen:
     """Open a board in the middle, and let the rest happen; at every step it is as the session is."""
-    board = await open_board(stage.service, S, at)
+    board = await open_view(stage.service, S, at)
     screen, session = DictScreen(board.view), fold(records[:at])
     assert (board.head.run is None) == (session.run is None)
     for item in with_fragments(records[at:]) if fragments else records[at:]:
         if screen.apply(board.add(item)):
-            board = await open_board(stage.service, S, item.seq)
+            board = await open_view(stage.service, S, item.seq)
             screen, session = DictScreen(board.view), fold(records[: item.seq])
         elif isinstance(item, Record):
             session.apply(item)
@@ -270,7 +270,7 @@ async def test_a_board_that_was_open_is_like_one_that_is_opened(events: list[Eve
 
     screen = await follow(stage, at, records, fragments=True)
 
-    opened = await open_board(stage.service, S)
+    opened = await open_view(stage.service, S)
     assert screen.items == list(opened.items)
     assert same(screen.head) == same(opened.head)
 
@@ -283,7 +283,7 @@ async def test_it_does_not_matter_when_a_board_was_opened(fragments: bool):
     stage = await stage_of(log.events)
     records = await stage.service.ask(Records(S))
 
-    opened = await open_board(stage.service, S)
+    opened = await open_view(stage.service, S)
 
     for at in range(1, len(records) + 1):
         screen = await follow(stage, at, records, fragments=fragments)
@@ -298,7 +298,7 @@ async def test_what_is_used_is_counted_as_the_session_counts_it():
     records = await stage.service.ask(Records(S))
 
     for at in range(1, len(records)):
-        board = await open_board(stage.service, S, at)
+        board = await open_view(stage.service, S, at)
         for record in records[at : at + 8]:
             board.add(record)
         session = fold(records[: at + 8])
@@ -308,9 +308,9 @@ async def test_what_is_used_is_counted_as_the_session_counts_it():
 @given(sessions(), st.integers(2, 40))
 async def test_pages_together_are_the_whole(events: list[Event], page: int):
     stage = await stage_of(events)
-    whole = await open_board(stage.service, S, page=10_000)
+    whole = await open_view(stage.service, S, page=10_000)
 
-    screen = DictScreen((await open_board(stage.service, S, page=page)).view)
+    screen = DictScreen((await open_view(stage.service, S, page=page)).view)
     while screen.before is not None:
         screen.prepend(await load_older_items(stage.service, S, screen.before, page=page))
 
@@ -329,7 +329,7 @@ async def test_every_kind_of_event_can_be_shown():
 
     screen = await follow(stage, 1, records, fragments=True)
 
-    assert screen.items == list((await open_board(stage.service, S)).items)
+    assert screen.items == list((await open_view(stage.service, S)).items)
 
 
 # ---------------------------------------------------------------------------- how much is read
@@ -340,7 +340,7 @@ async def test_a_long_session_is_opened_by_its_end():
     store = stage.store
     assert isinstance(store, CountingStore)
 
-    board = await open_board(stage.service, S)
+    board = await open_view(stage.service, S)
     opened = store.was_read
     older = await load_older_items(stage.service, S, board.view.before or 0)
 
@@ -357,7 +357,7 @@ async def test_a_long_session_is_opened_at_a_place_without_reading_what_is_after
     store = stage.store
     assert isinstance(store, CountingStore)
 
-    board = await open_board(stage.service, S, 3_000)
+    board = await open_view(stage.service, S, 3_000)
 
     assert board.head.seq == 3_000
     assert store.was_read <= 1_500
@@ -365,7 +365,7 @@ async def test_a_long_session_is_opened_at_a_place_without_reading_what_is_after
 
 async def test_a_page_begins_where_no_call_is_parted_from_its_result():
     stage = await stage_of(turns(100))
-    board = await open_board(stage.service, S, page=31)
+    board = await open_view(stage.service, S, page=31)
 
     pages = [board.items]
     before = board.view.before
@@ -392,7 +392,7 @@ async def test_a_turn_without_end_is_cut_all_the_same():
     store = stage.store
     assert isinstance(store, CountingStore)
 
-    board = await open_board(stage.service, S)
+    board = await open_view(stage.service, S)
     glanced = store.was_read
 
     assert board.view.before is not None
@@ -408,7 +408,7 @@ async def test_rewinds_of_rewinds_are_read_past():
     events.append(Rewound(9))
     stage = await stage_of(events)
 
-    board = await open_board(stage.service, S)
+    board = await open_view(stage.service, S)
 
     assert [item.seq for item in board.items] == [3, 5, 5, last + 3]
     assert board.items[-1] == Note(
@@ -428,8 +428,8 @@ async def test_a_run_that_nobody_drives_is_cut_off_and_its_calls_are_lost():
     events += [replied(call("late"), run=RunId("run-0"), turn=3), started("late")]
     stage = await stage_of(events)
 
-    now = await open_board(stage.service, S)
-    then = await open_board(stage.service, S, len(events) - 1)
+    now = await open_view(stage.service, S)
+    then = await open_view(stage.service, S, len(events) - 1)
 
     assert (now.head.state, now.items[-1].state) == ("cut_off", "lost")
     assert (then.head.state, then.items[-1].state) == ("running", "running")
@@ -439,6 +439,6 @@ async def test_a_session_that_is_not_there():
     stage = await stage_of([created()])
 
     with pytest.raises(SessionNotFound):
-        await open_board(stage.service, SessionId("other"))
+        await open_view(stage.service, SessionId("other"))
     with pytest.raises(SessionNotFound):
         await load_older_items(stage.service, SessionId("other"), 5)

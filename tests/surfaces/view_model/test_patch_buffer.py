@@ -7,7 +7,6 @@ from bridle.core.ids import SessionId
 from bridle.surfaces.view_model.patch_buffer import PatchBuffer
 from bridle.surfaces.view_model.view_types import (
     Answer,
-    BoardView,
     Call,
     Drop,
     Flash,
@@ -17,6 +16,7 @@ from bridle.surfaces.view_model.view_types import (
     Patch,
     Put,
     Reset,
+    ViewSnapshot,
 )
 from tests.surfaces.view_model.screen import DictScreen
 
@@ -46,8 +46,8 @@ PATCHES = st.sampled_from(
 
 @given(st.lists(PATCHES, max_size=30))
 def test_the_effect_is_the_same(patches: list[Patch]):
-    one_by_one = DictScreen(BoardView(HEAD, (answer("a"), CALL), None))
-    at_once = DictScreen(BoardView(HEAD, (answer("a"), CALL), None))
+    one_by_one = DictScreen(ViewSnapshot(HEAD, (answer("a"), CALL), None))
+    at_once = DictScreen(ViewSnapshot(HEAD, (answer("a"), CALL), None))
     gathered = PatchBuffer()
 
     one_by_one.apply(patches)

@@ -43,7 +43,7 @@ from bridle.core.revision import FileChange, FileState
 from bridle.core.session import fold
 from bridle.core.session_status import make_session_status
 from bridle.surfaces.view_model.bounded_text import OUTPUT_CHARS, WRITTEN_CHARS
-from bridle.surfaces.view_model.view import Board
+from bridle.surfaces.view_model.view import ViewModel
 from bridle.surfaces.view_model.view_types import (
     Answer,
     Attached,
@@ -84,7 +84,7 @@ class Theatre:
 
     def __init__(self, *events: Event) -> None:
         first = Record(1, 1_000, created(), "")
-        self.board = Board(make_session_status(fold([first])))
+        self.board = ViewModel(make_session_status(fold([first])))
         self.screen = DictScreen(self.board.view)
         self.seq = 1
         self.play(*events)
@@ -222,7 +222,7 @@ def test_a_conversation_from_elsewhere_has_its_calls_and_results():
 
 def test_where_a_session_comes_from_is_said():
     forked = SessionCreated(S, "/", parent=SessionId("mother"), forked_at=7)
-    board = Board(make_session_status(fold([Record(1, 1, forked, "")])))
+    board = ViewModel(make_session_status(fold([Record(1, 1, forked, "")])))
 
     board.add(Record(1, 1, forked, ""))
 
@@ -533,7 +533,7 @@ def test_a_run_whose_end_cannot_be_recorded_is_cut_off():
 
 
 def test_a_run_that_was_looked_at_before_anybody_drove_it_is_running_once_it_moves():
-    board = Board(make_session_status(fold([Record(1, 1, created(), ""), Record(2, 2, TURN[0], "")])))
+    board = ViewModel(make_session_status(fold([Record(1, 1, created(), ""), Record(2, 2, TURN[0], "")])))
     early = board.head.state
 
     board.add(Record(3, 3, TurnStarted(RUN, 1), ""))
@@ -640,7 +640,7 @@ def test_items_that_were_given_are_gone_on_with():
         is_running=True,
     )
 
-    board = Board(glance, first.board.items, 7)
+    board = ViewModel(glance, first.board.items, 7)
     board.add(Record(7, 7_000, finished("c"), ""))
     first.play(finished("c"))
 

@@ -20,7 +20,7 @@ from bridle.core.messages import Media, Part, Reasoning, Text
 from bridle.stores.foreign.conversation import ConversationBuilder, Result, build_call
 from bridle.stores.foreign.json_files import (
     ForeignSession,
-    Source,
+    SourceFolder,
     find_files,
     get_list,
     get_table,
@@ -40,17 +40,17 @@ _ARGUMENTS = re.compile(r"<command-args>(?P<args>.*?)</command-args>", re.DOTALL
 _MACHINERY = ("<local-command-", "<bash-stdout>", "Caveat: The messages below")
 
 
-def sources(folder: Path) -> list[Source]:
+def sources(folder: Path) -> list[SourceFolder]:
     """Return what may be a session. Blocks; raises StoreError."""
     found = find_files(folder / FOLDER, suffix=SUFFIX)
     return [
-        Source(path.name.removesuffix(SUFFIX), path, folder)
+        SourceFolder(path.name.removesuffix(SUFFIX), path, folder)
         for path in found
         if not path.name.startswith("agent-") and path.parent.name != "subagents"
     ]
 
 
-def read(source: Source) -> ForeignSession | None:
+def read(source: SourceFolder) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
     titles: dict[str, str] = {}

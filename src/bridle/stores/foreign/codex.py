@@ -22,7 +22,7 @@ from bridle.core.messages import Media, Part, Reasoning, Text
 from bridle.stores.foreign.conversation import ConversationBuilder, Result, build_call
 from bridle.stores.foreign.json_files import (
     ForeignSession,
-    Source,
+    SourceFolder,
     find_files,
     get_list,
     get_table,
@@ -49,13 +49,15 @@ _SHELLS = ("shell", "shell_command", "exec_command", "local_shell", "container.e
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
 
-def sources(folder: Path) -> list[Source]:
+def sources(folder: Path) -> list[SourceFolder]:
     """Return what may be a session. Blocks; raises StoreError."""
     found = [path for name in FOLDERS for path in find_files(folder / name, suffix=SUFFIX)]
-    return [Source(match["id"], path, folder) for path in found if (match := _NAME.fullmatch(path.name))]
+    return [
+        SourceFolder(match["id"], path, folder) for path in found if (match := _NAME.fullmatch(path.name))
+    ]
 
 
-def read(source: Source) -> ForeignSession | None:
+def read(source: SourceFolder) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
     telling = ConversationBuilder(skipped)

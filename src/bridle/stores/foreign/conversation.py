@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from bridle.core.context import Counted
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, Text, ToolCall, ToolResult, with_unique_call_ids
-from bridle.stores.kontekst_reader import Conversation
+from bridle.stores.kontekst_reader import KontekstConversation
 
 MAX_TEXT_CHARS = 1_000_000
 MAX_MEDIA_CHARS = 10 * 1024 * 1024
@@ -112,11 +112,11 @@ class ConversationBuilder:
         """True once anything was said."""
         return bool(self._messages or self._parts)
 
-    def conversation(self) -> Conversation:
+    def conversation(self) -> KontekstConversation:
         """Return the whole conversation."""
         self.settle()
         messages = tuple(Counted(one.message, 0) for one in self._messages)
-        return Conversation(messages, "", dict(self._skipped), self._dates())
+        return KontekstConversation(messages, "", dict(self._skipped), self._dates())
 
     def _dates(self) -> tuple[int, ...]:
         known = [one.at for one in self._messages]

@@ -24,7 +24,7 @@ from bridle.stores.foreign.json_files import (
     MAX_LINES,
     NO_JSON,
     ForeignSession,
-    Source,
+    SourceFolder,
     get_table,
     get_text,
     open_regular,
@@ -55,17 +55,17 @@ FROM messages WHERE session_id = ? ORDER BY created_at, rowid LIMIT ?
 """
 
 
-def sources(folder: Path) -> list[Source]:
+def sources(folder: Path) -> list[SourceFolder]:
     """Return the sessions of a project, without those of sub-agents. Blocks; raises StoreError."""
     path = folder / DATABASE
     if not path.exists():
         return []
-    place = Source("", path, folder)
+    place = SourceFolder("", path, folder)
     rows = list(_rows(place, _SESSIONS, (MAX_FILES,)))
-    return [Source(key, path, folder) for (key,) in rows if isinstance(key, str)]
+    return [SourceFolder(key, path, folder) for (key,) in rows if isinstance(key, str)]
 
 
-def read(source: Source) -> ForeignSession | None:
+def read(source: SourceFolder) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
     telling = ConversationBuilder(skipped)
@@ -83,7 +83,7 @@ def read(source: Source) -> ForeignSession | None:
     return ForeignSession(source.key, conversation, title) if conversation.messages else None
 
 
-def _rows(source: Source, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+def _rows(source: SourceFolder, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     open_regular(source).close()
     steps = iter(range(MAX_STEPS))
     try:

@@ -16,7 +16,7 @@ from bridle.core.ids import SessionId
 from bridle.core.malformed import MALFORMED
 from bridle.core.protocol import Event, SessionCreated
 from bridle.core.summary import title_from
-from bridle.stores.kontekst_reader import Conversation
+from bridle.stores.kontekst_reader import KontekstConversation
 from bridle.stores.record_lines import from_os_error
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
@@ -33,7 +33,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _decode = msgspec.json.Decoder().decode
 
 
-class Source(Struct, frozen=True):
+class SourceFolder(Struct, frozen=True):
     """The location of something that may be a session."""
 
     key: str
@@ -47,7 +47,7 @@ class ForeignSession(Struct, frozen=True):
     """A session of another program, as it was when it was read."""
 
     key: str
-    conversation: Conversation
+    conversation: KontekstConversation
     title: str = ""
     cwd: str = ""
     """Its working directory, if recorded."""
@@ -78,7 +78,7 @@ def find_files(root: Path, *, suffix: str) -> list[Path]:
     return [Path(path) for _, path in sorted(found)]
 
 
-def read_json_lines(source: Source, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+def read_json_lines(source: SourceFolder, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
     """Yield the lines of a file that are JSON objects; other lines are counted in `skipped`.
 
     Blocks; raises StoreError for a file that cannot be read, is too large, or leads out of its folder.
@@ -101,7 +101,7 @@ def read_json_lines(source: Source, skipped: Counter[str]) -> Iterator[dict[str,
             skipped[TOO_MANY] += 1
 
 
-def open_regular(source: Source) -> BinaryIO:
+def open_regular(source: SourceFolder) -> BinaryIO:
     """Open a regular file inside its root folder; the caller closes it. Raises StoreError."""
     real = os.path.realpath(source.path)
     if not Path(real).is_relative_to(os.path.realpath(source.root)):

@@ -19,7 +19,7 @@ Callback = Callable[[str | None], None]
 """Takes a payload, or None if notifications may have been missed. Must not raise or block."""
 
 
-class Listener:
+class NotificationListener:
     """Calls the registered callbacks while `run` runs."""
 
     def __init__(self, postgres: Postgres, channels: tuple[str, ...] = (RECORDS, CLAIMS)) -> None:

@@ -19,7 +19,7 @@ from bridle.config.import_files import ImportOutcome
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import UsageError
 from bridle.stores.foreign import claude, codex, crush
-from bridle.stores.foreign.json_files import ForeignSession, Source
+from bridle.stores.foreign.json_files import ForeignSession, SourceFolder
 from bridle.surfaces.cli.confirm import ask_confirmation
 from bridle.surfaces.cli.import_report import print_import
 from bridle.surfaces.cli.import_sessions import SessionImporter
@@ -33,8 +33,8 @@ class SourceProgram(Struct, frozen=True):
 
     name: str
     folder: Path
-    sources: Callable[[Path], list[Source]]
-    read: Callable[[Source], ForeignSession | None]
+    sources: Callable[[Path], list[SourceFolder]]
+    read: Callable[[SourceFolder], ForeignSession | None]
     findings: Callable[[], Iterator[Finding]]
     hooks: Path | None = None
     cwd: str = ""

@@ -11,7 +11,7 @@ from bridle.config.keys import DEFAULT_AGENT
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId, is_session_id
 from bridle.core.ports import DatedStore
-from bridle.stores.foreign.json_files import ForeignSession, Source
+from bridle.stores.foreign.json_files import ForeignSession, SourceFolder
 from bridle.surfaces.terminal import one_line
 from bridle.surfaces.text_format import format_count
 
@@ -20,7 +20,7 @@ class SessionImporter(Struct, frozen=True):
     """Imports the sessions of one program."""
 
     program: str
-    read: Callable[[Source], ForeignSession | None]
+    read: Callable[[SourceFolder], ForeignSession | None]
     record: ImportRecord
     place: str
     """The working directory for all sessions; empty keeps that of each."""
@@ -28,7 +28,7 @@ class SessionImporter(Struct, frozen=True):
     """The working directory for sessions whose own is gone."""
     dry_run: bool
 
-    async def bring(self, sources: Iterable[Source], store: DatedStore) -> AsyncIterator[ImportOutcome]:
+    async def bring(self, sources: Iterable[SourceFolder], store: DatedStore) -> AsyncIterator[ImportOutcome]:
         """Import each session and yield its outcome; a failing one is left out, the others continue."""
         known = {summary.id for summary in await store.list(archived=True)}
         for source in sources:
@@ -37,7 +37,7 @@ class SessionImporter(Struct, frozen=True):
             except BridleError as error:
                 yield ImportOutcome("session", one_line(source.key[:80]), "left out", error.message)
 
-    async def _one(self, source: Source, known: set[SessionId], store: DatedStore) -> ImportOutcome:
+    async def _one(self, source: SourceFolder, known: set[SessionId], store: DatedStore) -> ImportOutcome:
         session, key = SessionId(f"{self.program}-{source.key}"), f"session {source.key}"
         if not is_session_id(session):
             return ImportOutcome(

@@ -15,7 +15,7 @@ from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import Contract, parse_contract
-from bridle.surfaces.rpc import ServerContext, SocketServer, serve_stdio
+from bridle.surfaces.rpc import RpcContext, SocketServer, serve_stdio
 from bridle.surfaces.terminal import Console
 
 BACKLOG = 64
@@ -37,10 +37,8 @@ def rpc(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _desk(
-    api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool
-) -> ServerContext:
-    return ServerContext(
+def _desk(api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> RpcContext:
+    return RpcContext(
         api=api,
         folders=Folders(console.environ, cwd),
         contract=contract,
@@ -64,7 +62,7 @@ def _socket_path(given: str) -> Path:
     return Path(given.removeprefix(UNIX))
 
 
-async def _listen(desk: ServerContext, path: Path, console: Console) -> None:
+async def _listen(desk: RpcContext, path: Path, console: Console) -> None:
     """Serve every connection to a socket that only the user can open."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

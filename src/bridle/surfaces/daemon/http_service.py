@@ -21,7 +21,7 @@ from bridle.surfaces.rest.guard import Guard, WrongTokenCounter
 from bridle.surfaces.rest.news_feed import NewsFeed
 from bridle.surfaces.rest.readiness import Checks, Readiness, store_check
 from bridle.surfaces.rest.server import HttpServer
-from bridle.surfaces.rpc import ServerContext
+from bridle.surfaces.rpc import RpcContext
 from bridle.surfaces.rpc.websocket import rpc_route
 from bridle.surfaces.web.login import Logins
 from bridle.surfaces.web.web_app import LOGIN, Web
@@ -65,7 +65,7 @@ class HttpService:
     def __init__(
         self,
         api: SessionApi,
-        rpc: ServerContext,
+        rpc: RpcContext,
         settings: HttpSettings,
         token: str,
         *,
@@ -136,7 +136,7 @@ class HttpService:
             ) from error
         self._server = server
 
-    async def _rpc_desk(self, principal: Principal) -> ServerContext:
+    async def _rpc_desk(self, principal: Principal) -> RpcContext:
         if self._gate is None or principal == NODE:
             return self._rpc
         gate = self._gate

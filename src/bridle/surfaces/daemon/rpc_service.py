@@ -13,7 +13,7 @@ from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.system.unix_socket import short_path
 
 if TYPE_CHECKING:
-    from bridle.surfaces.rpc import ServerContext, SocketServer
+    from bridle.surfaces.rpc import RpcContext, SocketServer
 
 BACKLOG = 64
 
@@ -41,13 +41,13 @@ class RpcService:
             os.umask(before)
         return await asyncio.start_unix_server(self._take, sock=api, backlog=BACKLOG)
 
-    def desk(self) -> "ServerContext":
+    def desk(self) -> "RpcContext":
         """Return the state shared by all connections; runs continue after their client disconnects."""
         from bridle.surfaces.folder_info import Folders
         from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
-        from bridle.surfaces.rpc import ServerContext
+        from bridle.surfaces.rpc import RpcContext
 
-        return ServerContext(
+        return RpcContext(
             api=self._api,
             folders=Folders(self._environ, self._usual),
             contract=parse_contract(DEFAULT_CONTRACT),

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from bridle.core.protocol import Record
-from bridle.surfaces.export.json_export import Document, to_json
+from bridle.surfaces.export.json_export import ExportDocument, to_json
 from bridle.surfaces.export.markdown_export import to_markdown
 
-__all__ = ["FORMATS", "Document", "Format", "to_html", "to_json", "to_markdown"]
+__all__ = ["FORMATS", "ExportDocument", "Format", "to_html", "to_json", "to_markdown"]
 
 Format = Literal["md", "json", "html"]
 """The format of an export."""

@@ -12,7 +12,7 @@ from bridle.core.summary import SessionSummary, summarise
 VERSION = 1
 
 
-class Document(Struct, frozen=True):
+class ExportDocument(Struct, frozen=True):
     """The content of the JSON export."""
 
     version: int
@@ -27,5 +27,5 @@ def to_json(records: Sequence[Record]) -> str:
     for record in records:
         summary = summarise(summary, session_id, record)
     assert summary is not None, "a session has at least its creation"
-    document = msgspec.json.encode(Document(VERSION, summary, records))
+    document = msgspec.json.encode(ExportDocument(VERSION, summary, records))
     return msgspec.json.format(document, indent=2).decode() + "\n"

@@ -16,7 +16,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.mcp_server.elicitation import answer_of, form_of
-from bridle.surfaces.mcp_server.runs import SETTLE_S, ClientRun, Runs
+from bridle.surfaces.mcp_server.runs import SETTLE_S, ClientRun, ClientRuns
 from bridle.surfaces.output_format import Result
 from bridle.surfaces.run_driver import Answer, Asked, make_unattended_answer
 
@@ -87,7 +87,7 @@ class Client:
         return answer_of(asked, given)
 
 
-async def follow(runs: Runs, held: ClientRun, client: Client) -> Stop:
+async def follow(runs: ClientRuns, held: ClientRun, client: Client) -> Stop:
     """Follow a run until it ends or needs something of its client.
 
     Cancelled, the run is cancelled too. Raises what the session API raises.
@@ -122,7 +122,7 @@ async def submit_answer(api: SessionApi, session: SessionId, answer: Answer) -> 
 class _Following:
     """One call that follows a run."""
 
-    def __init__(self, runs: Runs, held: ClientRun, client: Client, group: TaskGroup) -> None:
+    def __init__(self, runs: ClientRuns, held: ClientRun, client: Client, group: TaskGroup) -> None:
         self._runs = runs
         self._held = held
         self._client = client

@@ -170,7 +170,7 @@ class ClientRun:
             self.is_followed = False
 
 
-class Runs:
+class ClientRuns:
     """All runs of one server; as a context manager, it stops following them at the end."""
 
     def __init__(self, api: SessionApi, *, most: int = MAX_HELD, rest_s: float = MAX_REST_S) -> None:

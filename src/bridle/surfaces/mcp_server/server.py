@@ -26,7 +26,7 @@ from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.mcp_server import prompts, resources
 from bridle.surfaces.mcp_server.client import Client, Context
 from bridle.surfaces.mcp_server.meerkat_tools import protocol_error
-from bridle.surfaces.mcp_server.runs import Runs
+from bridle.surfaces.mcp_server.runs import ClientRuns
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext
 from bridle.surfaces.mcp_server.tools import call_tool, input_schema, list_tools
 
@@ -104,11 +104,11 @@ def _told() -> Iterator[None]:
 
 @asynccontextmanager
 async def open_server(
-    api: SessionApi, folders: Folders, runs: Runs | None = None, *, trusts_caller: bool = False
+    api: SessionApi, folders: Folders, runs: ClientRuns | None = None, *, trusts_caller: bool = False
 ) -> AsyncIterator[BridleServer]:
     """Make the server over a session API; left, it follows no run any more.
 
     Callers may tighten what the user has set; only those who are trusted may loosen it.
     """
-    async with runs or Runs(api) as runs:
+    async with runs or ClientRuns(api) as runs:
         yield BridleServer(ServerContext(api, runs, folders, InMemorySubscriptionBus(), trusts_caller))

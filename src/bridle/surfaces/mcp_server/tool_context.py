@@ -21,7 +21,7 @@ from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.mcp_server.client import Client, NeedsAnswers
 from bridle.surfaces.mcp_server.elicitation import form_of
-from bridle.surfaces.mcp_server.runs import ClientRun, Runs
+from bridle.surfaces.mcp_server.runs import ClientRun, ClientRuns
 
 CODE = "bridle/code"
 """The metadata key of an error's code, next to its text."""
@@ -33,7 +33,7 @@ class ServerContext(Struct, frozen=True):
     """What all calls share."""
 
     api: SessionApi
-    runs: Runs
+    runs: ClientRuns
     folders: Folders
     bus: SubscriptionBus
     trusts_caller: bool = False

@@ -13,14 +13,14 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Tool
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.python.tools import ClientTools
+from bridle.surfaces.python.tools import PythonTools
 
 
 class _ClientToolsHandle(Struct, frozen=True):
     """Client tools that a session has for a limited time."""
 
     session: SessionId
-    lent: ClientTools
+    lent: PythonTools
     stack: AsyncExitStack
     """Closing it removes the tools from the session."""
 
@@ -65,7 +65,7 @@ class Host:
         everywhere = self.tools if self.api.is_remote else ()
         if not tools and not everywhere:
             return 0
-        lent, stack = ClientTools((*everywhere, *tools), session, cwd), AsyncExitStack()
+        lent, stack = PythonTools((*everywhere, *tools), session, cwd), AsyncExitStack()
         await stack.enter_async_context(self.api.provide_tools(session, lent))
         number = next(self._numbers)
         self._loans[number] = _ClientToolsHandle(session, lent, stack)

@@ -196,7 +196,7 @@ def to_tools(given: Sequence[ToolLike]) -> list[Tool]:
     return made
 
 
-class ClientTools:
+class PythonTools:
     """The program's tools, as client tools of a session: they cannot ask questions or show progress."""
 
     def __init__(self, tools: Sequence[Tool], session: SessionId, cwd: str) -> None:

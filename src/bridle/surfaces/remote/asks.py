@@ -130,7 +130,7 @@ Ask = (
 )
 
 
-class Request(Struct, frozen=True):
+class AskRequest(Struct, frozen=True):
     """An ask, numbered by the client."""
 
     id: int

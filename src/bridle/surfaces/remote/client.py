@@ -18,13 +18,13 @@ from bridle.core.session_api import ForkReceipt, Receipt, SessionNews
 from bridle.surfaces.remote.asks import (
     MAX_LINE_BYTES,
     AskQuery,
+    AskRequest,
     Create,
     DaemonStatus,
     Finish,
     Hello,
     OpenWeb,
     ProvideTools,
-    Request,
     Shutdown,
     Status,
     Submit,
@@ -100,16 +100,16 @@ class RemoteService:
     async def provide_tools(self, session: SessionId, dispatcher: "ToolDispatcher") -> AsyncIterator[None]:
         """Let the runs of a session call tools of ours, as long as the context is open."""
         from bridle.core.ports import GuardedDispatcher, implements  # which few clients need
-        from bridle.surfaces.remote.loan import Loan
+        from bridle.surfaces.remote.client_tools import ProvidedTools
 
         specs, access = tuple(dispatcher.specs), {}
         if implements(dispatcher, GuardedDispatcher):
             access = {spec.name: dispatcher.access_of(spec.name) for spec in specs}
         number = self._connection.next_number()
-        loan = Loan(number, dispatcher, self._finish)
+        loan = ProvidedTools(number, dispatcher, self._finish)
         try:
             with self._connection.following(number, loan):
-                await self._connection.send(Request(number, ProvideTools(session, specs, access)))
+                await self._connection.send(AskRequest(number, ProvideTools(session, specs, access)))
                 await loan.is_taken
                 yield
         finally:
@@ -133,14 +133,14 @@ class RemoteService:
         number, watching = self._connection.next_number(), Watching()
         hint = f"bridle attach {session} --resume goes on with what was recorded"
         with self._connection.following(number, watching, hint):
-            await self._connection.send(Request(number, Watch(session, after)))
+            await self._connection.send(AskRequest(number, Watch(session, after)))
             while True:
                 yield await watching.next()
 
     async def _watch_all(self) -> AsyncGenerator[SessionNews, None]:
         number, reading = self._connection.next_number(), Reading()
         with self._connection.following(number, reading):
-            await self._connection.send(Request(number, WatchAll()))
+            await self._connection.send(AskRequest(number, WatchAll()))
             while True:
                 for news in await reading.next():
                     yield news

@@ -16,7 +16,7 @@ import msgspec
 from bridle.core.codec import encode
 from bridle.core.error_codec import decode_error
 from bridle.core.errors import BridleError, DaemonGone, StoreCorrupt, UsageError
-from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Ask, Request, Unwatch
+from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Answer, Ask, AskRequest, Unwatch
 from bridle.surfaces.remote.lines import Lines, LineTooLong
 
 GONE_HINT = "bridle daemon status; what was recorded is not lost"
@@ -67,7 +67,7 @@ class Connection:
         answered: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
         self._asked[number] = answered
         try:
-            await self.send(Request(number, ask))
+            await self.send(AskRequest(number, ask))
             return msgspec.json.decode(await answered, type=kind)
         finally:
             del self._asked[number]
@@ -84,9 +84,9 @@ class Connection:
             del self._streams[number]
             if self._gone is None:
                 with suppress(ConnectionError):
-                    self._writer.write(encode(Request(self.next_number(), Unwatch(number))) + b"\n")
+                    self._writer.write(encode(AskRequest(self.next_number(), Unwatch(number))) + b"\n")
 
-    async def send(self, request: Request) -> None:
+    async def send(self, request: AskRequest) -> None:
         """Send a request; raises DaemonGone, UsageError for one that is too long."""
         if self._gone is not None:
             raise self._gone

@@ -25,13 +25,13 @@ from bridle.surfaces.remote.asks import (
     Answer,
     Ask,
     AskQuery,
+    AskRequest,
     Create,
     DaemonStatus,
     Finish,
     Hello,
     OpenWeb,
     ProvideTools,
-    Request,
     Shutdown,
     Status,
     Submit,
@@ -42,8 +42,8 @@ from bridle.surfaces.remote.asks import (
     Welcome,
     fingerprint,
 )
+from bridle.surfaces.remote.client_tools import RemoteTools
 from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
-from bridle.surfaces.remote.loan import Borrowed
 
 HELLO_S = 10.0
 HELLO_BYTES = 4096
@@ -52,7 +52,7 @@ MAX_KEPT = 1_024  # watches and loans of one connection; a client may lend its t
 MAX_CLIENTS = 2_000
 MAX_ANSWER_BYTES = MAX_LINE_BYTES - 1024
 
-_requests = msgspec.json.Decoder(Request)
+_requests = msgspec.json.Decoder(AskRequest)
 _hellos = msgspec.json.Decoder(Hello)
 
 
@@ -190,7 +190,7 @@ class _Connection:
         self._lines = lines
         self._outbox = Outbox(writer)
         self._watches: dict[int, asyncio.Task[None]] = {}
-        self._loans: dict[int, Borrowed] = {}
+        self._loans: dict[int, RemoteTools] = {}
         self._asks = 0
 
     async def serve(self) -> None:
@@ -229,7 +229,7 @@ class _Connection:
         else:
             group.create_task(self._answer(request.id, self._do(request.ask)))
 
-    def _refusal(self, request: Request) -> str:
+    def _refusal(self, request: AskRequest) -> str:
         """Say why an ask is not taken; what lets go of something always is."""
         if isinstance(request.ask, Unwatch | Finish):
             return ""
@@ -316,7 +316,7 @@ class _Connection:
         def call_off(call_id: CallId) -> None:
             self._outbox.post(encode(Answer(number, item=Raw(encode(call_id)))) + b"\n")
 
-        loan = Borrowed(lend.specs, lend.access, ask, call_off)
+        loan = RemoteTools(lend.specs, lend.access, ask, call_off)
         try:
             async with self._api.provide_tools(lend.session, loan):
                 self._loans[number] = loan

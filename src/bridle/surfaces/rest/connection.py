@@ -62,12 +62,12 @@ class UnauthenticatedConnections:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._connections: dict[Connection, None] = {}
+        self._connections: dict[RestConnection, None] = {}
 
     def __len__(self) -> int:
         return len(self._connections)
 
-    def add(self, connection: "Connection") -> None:
+    def add(self, connection: "RestConnection") -> None:
         """Add a connection; if there are too many, close the oldest, idle ones first."""
         if len(self._connections) >= self._most:
             oldest = next(iter(self._connections))
@@ -76,12 +76,12 @@ class UnauthenticatedConnections:
             left.transport.abort()
         self._connections[connection] = None
 
-    def remove(self, connection: "Connection") -> None:
+    def remove(self, connection: "RestConnection") -> None:
         """Remove a connection that presented a token or is closed."""
         self._connections.pop(connection, None)
 
 
-class Connection(H11Protocol):
+class RestConnection(H11Protocol):
     """Speaks HTTP/1.1 with one client, until it switches to a WebSocket."""
 
     def __init__(

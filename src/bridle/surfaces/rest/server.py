@@ -18,8 +18,8 @@ from bridle.surfaces.rest.connection import (
     KEEP_ALIVE_S,
     MAX_HEAD_BYTES,
     MAX_LINE_BYTES,
-    Connection,
     ConnectionLimits,
+    RestConnection,
     UnauthenticatedConnections,
 )
 from bridle.surfaces.rest.problem_document import STOPPING, ProblemResponse, document, document_of
@@ -76,7 +76,7 @@ class HttpServer:
         )
         config.load()
         self._listener = await asyncio.get_running_loop().create_server(
-            lambda: Connection(config, self._state, self._bounds, self._strangers),
+            lambda: RestConnection(config, self._state, self._bounds, self._strangers),
             host,
             port,
             backlog=BACKLOG,
@@ -90,7 +90,7 @@ class HttpServer:
         if self._listener is not None:
             self._listener.close()
         for connection in list(self._state.connections):
-            if isinstance(connection, Connection):
+            if isinstance(connection, RestConnection):
                 connection.shutdown()
 
     async def aclose(self, grace_s: float = GRACE_S) -> None:

@@ -9,9 +9,9 @@ lines ◀─ outbox.py ◀─ telling.py ◀─ Record, Delta
 A connection only needs a line source and a line sink: stdin and stdout, a socket, or a WebSocket.
 """
 
-from bridle.surfaces.rpc.connection import Connection
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.connection import RpcConnection
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.socket_server import SocketServer
 from bridle.surfaces.rpc.stdio import serve_stdio
 
-__all__ = ["Connection", "ServerContext", "SocketServer", "serve_stdio"]
+__all__ = ["RpcConnection", "RpcContext", "SocketServer", "serve_stdio"]

@@ -36,17 +36,17 @@ from bridle.surfaces.rpc.protocol import (
     Id,
     InvalidLine,
     Notification,
-    Reply,
     Request,
+    RpcReply,
     error_response,
     failure_line,
     parse_line,
     result_line,
 )
-from bridle.surfaces.rpc.runs import RunFailed, Runs
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.runs import RpcRunFailed, RpcRuns
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
-from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.rpc.tools import RpcClientTools
 from bridle.surfaces.truncation import encode_truncated
 from bridle.surfaces.validation_error import format_validation_error
 
@@ -69,7 +69,7 @@ class Method(Struct, frozen=True):
     work: Work
 
 
-class Connection:
+class RpcConnection:
     """Serves one client.
 
     With `answers_all`, the end of the input is not the end of the client: all its requests are finished
@@ -77,14 +77,14 @@ class Connection:
     """
 
     def __init__(
-        self, desk: ServerContext, source: LineSource, sink: LineSink, *, answers_all: bool = False
+        self, desk: RpcContext, source: LineSource, sink: LineSink, *, answers_all: bool = False
     ) -> None:
         self._desk = desk = copy(desk)
         self._source = source
         self._answers_all = answers_all
         self._outbox = Outbox(sink)
-        self._tools = ClientTools(desk, self._outbox)
-        self._runs = Runs(desk, self._outbox, self._tools)
+        self._tools = RpcClientTools(desk, self._outbox)
+        self._runs = RpcRuns(desk, self._outbox, self._tools)
         self._streams = Streams(desk, self._outbox)
         methods = ask.Methods(desk, self._runs, self._streams, self._tools)
         self._methods = self._table(methods, queries.QueryMethods(desk))
@@ -191,7 +191,7 @@ class Connection:
             match parse_line(line):
                 case Request() as request:
                     await self._take(request)
-                case Reply() as reply:
+                case RpcReply() as reply:
                     self._tools.finish(reply)
                 case InvalidLine() as fault:
                     await self._refuse(fault)
@@ -269,7 +269,7 @@ class Connection:
     ) -> None:
         try:
             line = self._fitted(request.id, await work())
-        except RunFailed as failed:
+        except RpcRunFailed as failed:
             failure = error_response(failed)
             data = {**failure.data, "result": msgspec.to_builtins(run_result(failed.result))}
             line = self._fitted_failure(request.id, msgspec.structs.replace(failure, data=data))

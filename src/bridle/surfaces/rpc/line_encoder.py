@@ -11,7 +11,7 @@ from bridle.core.protocol import TextDelta as OurTextDelta
 from bridle.surfaces.meerkat.event_translator import EventTranslator
 from bridle.surfaces.meerkat.events import AgentEvent, ReasoningDelta, StreamTruncated, TextDelta
 from bridle.surfaces.meerkat.wire_format import Envelopes, to_wire
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.truncation import encode_truncated, split_in_half
 
 SHORT_CHARS = 1_000  # at most six bytes each
@@ -22,7 +22,7 @@ _encode = msgspec.json.Encoder().encode
 class EventLines:
     """Encodes a session's items as Meerkat events."""
 
-    def __init__(self, desk: ServerContext, session: SessionId, stream: str = "") -> None:
+    def __init__(self, desk: RpcContext, session: SessionId, stream: str = "") -> None:
         """Create lines for the session's events, or for a stream that the client opened."""
         self._desk = desk
         self._contract = desk.contract
@@ -72,7 +72,7 @@ class EventLines:
 class RecordLines:
     """Encodes a session's items as Bridle records and deltas."""
 
-    def __init__(self, desk: ServerContext, session: SessionId, stream: str) -> None:
+    def __init__(self, desk: RpcContext, session: SessionId, stream: str) -> None:
         self._most_bytes = desk.contract.max_line_bytes
         where = {"stream_id": stream, "session_id": session}
         head = _encode({"jsonrpc": "2.0", "method": "session/record", "params": where})

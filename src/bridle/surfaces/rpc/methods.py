@@ -31,10 +31,10 @@ from bridle.surfaces.meerkat.results import (
     session_row,
 )
 from bridle.surfaces.meerkat.skills import SkillList, skill_list
-from bridle.surfaces.rpc.runs import Runs, parse_session_id
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.runs import RpcRuns, parse_session_id
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
-from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.rpc.tools import RpcClientTools
 from bridle.surfaces.run_driver import resume_if_interrupted
 from bridle.surfaces.session_calls import fork_session, read_session
 from bridle.surfaces.validation_error import format_validation_error
@@ -139,7 +139,7 @@ class Initialized(Struct, frozen=True):
 class Methods:
     """The methods of one client, except those that start runs."""
 
-    def __init__(self, desk: ServerContext, runs: Runs, streams: Streams, tools: ClientTools) -> None:
+    def __init__(self, desk: RpcContext, runs: RpcRuns, streams: Streams, tools: RpcClientTools) -> None:
         self._desk = desk
         self._api: SessionApi = desk.api
         self._runs = runs

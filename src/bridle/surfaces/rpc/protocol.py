@@ -34,7 +34,7 @@ class Notification(Struct, frozen=True):
     method: str
 
 
-class Reply(Struct, frozen=True):
+class RpcReply(Struct, frozen=True):
     """The client's answer to a request from the server."""
 
     id: Id
@@ -52,7 +52,7 @@ class InvalidLine(Struct, frozen=True):
     """The id of the request, if it could be read."""
 
 
-Incoming = Request | Notification | Reply | InvalidLine
+Incoming = Request | Notification | RpcReply | InvalidLine
 
 
 class _Line(Struct, frozen=True):
@@ -111,11 +111,11 @@ def _is_id(value: Any) -> TypeGuard[Id]:
     return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
-def _reply(read: _Line, id_: Id) -> Reply:
+def _reply(read: _Line, id_: Id) -> RpcReply:
     if read.error is UNSET or read.error is None:
-        return Reply(id_, read.result)
+        return RpcReply(id_, read.result)
     said = read.error.get("message") if isinstance(read.error, dict) else read.error
-    return Reply(id_, error=said if isinstance(said, str) and said else "the client failed")
+    return RpcReply(id_, error=said if isinstance(said, str) and said else "the client failed")
 
 
 # ---------------------------------------------------------------------------- output

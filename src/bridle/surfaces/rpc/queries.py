@@ -11,7 +11,7 @@ from bridle.surfaces.folder_info import RuleList
 from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.rpc.methods import FolderParams, Offset, Params, SessionParams
 from bridle.surfaces.rpc.runs import parse_session_id
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.session_calls import export_session
 from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
 from bridle.surfaces.usage import AllStats, Stats, count_session_usage
@@ -24,7 +24,7 @@ class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 class QueryMethods:
     """What a client can ask; the answers are those of REST."""
 
-    def __init__(self, desk: ServerContext) -> None:
+    def __init__(self, desk: RpcContext) -> None:
         self._desk = desk
         self._api = desk.api
         self._folders = FolderQueries(desk.api, desk.folders)

@@ -37,8 +37,8 @@ from bridle.surfaces.output_format import Result
 from bridle.surfaces.rpc.line_encoder import EventLines
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import notification_line
-from bridle.surfaces.rpc.server_context import ServerContext
-from bridle.surfaces.rpc.tools import ClientTools
+from bridle.surfaces.rpc.server_context import RpcContext
+from bridle.surfaces.rpc.tools import RpcClientTools
 from bridle.surfaces.run_driver import Asked, RunDriver, answer_unattended, leave_to_others, rules_needed
 from bridle.surfaces.session_keys import open_session
 from bridle.surfaces.truncation import encode_truncated
@@ -51,7 +51,7 @@ STANDING = ("system", "params", "without_tools", "hooks")
 """Options that a session keeps from its creation; the model is kept by other means."""
 
 
-class RunFailed(Refused):
+class RpcRunFailed(Refused):
     """A run ended without a result."""
 
     def __init__(self, problem: ErrorKind, result: Result) -> None:
@@ -75,10 +75,10 @@ class _Turn:
         """Set when the session has accepted or rejected the run."""
 
 
-class Runs:
+class RpcRuns:
     """Starts, follows and interrupts the runs of one client."""
 
-    def __init__(self, desk: ServerContext, outbox: Outbox, tools: ClientTools) -> None:
+    def __init__(self, desk: RpcContext, outbox: Outbox, tools: RpcClientTools) -> None:
         self.has_approvals = False
         """True if the client answers approvals and questions."""
         self._desk = desk
@@ -186,7 +186,7 @@ class Runs:
         assert result is not None
         problem = classify_result(result)
         if problem is not None:
-            raise RunFailed(problem, result)
+            raise RpcRunFailed(problem, result)
         return run_result(result)
 
     async def _ask_client(self, session: SessionId, item: Record | Delta) -> None:

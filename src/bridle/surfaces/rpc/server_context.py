@@ -15,7 +15,7 @@ async def _everybody(target: str) -> None:
     """Allow every client."""
 
 
-class ServerContext(Struct, kw_only=True):
+class RpcContext(Struct, kw_only=True):
     """The session API and the settings of a connection; each connection has its own copy."""
 
     api: SessionApi

@@ -3,10 +3,10 @@
 import asyncio
 from contextlib import suppress
 
-from bridle.surfaces.rpc.connection import Connection
+from bridle.surfaces.rpc.connection import RpcConnection
 from bridle.surfaces.rpc.lines import StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import INTERNAL_ERROR, MAX_LINE_BYTES, ErrorResponse, failure_line
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 
 MAX_CLIENTS = 256
 BUFFER_BYTES = 64 * 1024
@@ -16,9 +16,9 @@ CLOSE_S = 5.0
 class SocketServer:
     """Accepts connections and closes them."""
 
-    def __init__(self, desk: ServerContext) -> None:
+    def __init__(self, desk: RpcContext) -> None:
         self._desk = desk
-        self._open: dict[asyncio.Task[None], Connection] = {}
+        self._open: dict[asyncio.Task[None], RpcConnection] = {}
 
     @property
     def clients(self) -> int:
@@ -27,7 +27,7 @@ class SocketServer:
 
     def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a new client."""
-        connection = Connection(self._desk, StreamLines(reader, MAX_LINE_BYTES), StreamSink(writer))
+        connection = RpcConnection(self._desk, StreamLines(reader, MAX_LINE_BYTES), StreamSink(writer))
         task = asyncio.create_task(self._serve(connection, writer))
         self._open[task] = connection
         task.add_done_callback(lambda done: self._open.pop(done, None))
@@ -42,7 +42,7 @@ class SocketServer:
             for task in late:
                 task.cancel()
 
-    async def _serve(self, connection: Connection, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, connection: RpcConnection, writer: asyncio.StreamWriter) -> None:
         try:
             if self.clients > MAX_CLIENTS:
                 refusal = ErrorResponse(INTERNAL_ERROR, f"{MAX_CLIENTS} clients are connected already")

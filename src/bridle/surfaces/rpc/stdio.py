@@ -7,15 +7,15 @@ import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bridle.surfaces.rpc.connection import Connection
+from bridle.surfaces.rpc.connection import RpcConnection
 from bridle.surfaces.rpc.lines import LineSink, StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 
 BUFFER_BYTES = 64 * 1024
 
 
-async def serve_stdio(desk: ServerContext) -> None:
+async def serve_stdio(desk: RpcContext) -> None:
     """Serve the parent process until it closes stdin or a signal arrives.
 
     If stdin is a file, its end does not mean that the client is gone: all its requests are answered.
@@ -23,7 +23,7 @@ async def serve_stdio(desk: ServerContext) -> None:
     is_file = _is_file(0)
     async with _standard_streams() as (reader, sink):
         lines = StreamLines(reader, MAX_LINE_BYTES)
-        connection = Connection(desk, lines, sink, answers_all=is_file)
+        connection = RpcConnection(desk, lines, sink, answers_all=is_file)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):  # also while the sessions close afterwards
             loop.add_signal_handler(number, connection.end)

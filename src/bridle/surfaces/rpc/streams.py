@@ -10,7 +10,7 @@ from bridle.core.session_api import SessionApi
 from bridle.surfaces.rpc.line_encoder import EventLines, RecordLines
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import error_response, notification_line
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 
 MAX_STREAMS = 64
 
@@ -18,7 +18,7 @@ MAX_STREAMS = 64
 class Streams:
     """The open streams of one client."""
 
-    def __init__(self, desk: ServerContext, outbox: Outbox) -> None:
+    def __init__(self, desk: RpcContext, outbox: Outbox) -> None:
         self._desk = desk
         self._api: SessionApi = desk.api
         self._outbox = outbox

@@ -23,8 +23,8 @@ from bridle.core.session_api import SessionApi
 from bridle.core.tool import ToolSpec
 from bridle.surfaces.meerkat.requests import Content, to_parts
 from bridle.surfaces.rpc.outbox import Outbox
-from bridle.surfaces.rpc.protocol import Id, Reply, request_line
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.protocol import Id, RpcReply, request_line
+from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.tools.client_tools import check_specs
 
 MAX_TOOLS = 128
@@ -40,15 +40,15 @@ class _Outcome(Struct, frozen=True):
     is_error: bool = False
 
 
-class ClientTools:
+class RpcClientTools:
     """The tools of one client, and its unanswered calls."""
 
-    def __init__(self, desk: ServerContext, outbox: Outbox) -> None:
+    def __init__(self, desk: RpcContext, outbox: Outbox) -> None:
         self._desk = desk
         self._api: SessionApi = desk.api
         self._outbox = outbox
         self._specs: dict[str, ToolSpec] = {}
-        self._loans: dict[SessionId, _Loan] = {}
+        self._loans: dict[SessionId, _ProvidedTools] = {}
         self._open: dict[Id, asyncio.Future[ToolOutput]] = {}
         self._numbers = count(1)
         self._is_closed = False
@@ -87,7 +87,7 @@ class ClientTools:
                 await self._withdraw(next(other for other in self._loans if other not in busy))
             context = self._api.provide_tools(session, _Dispatcher(self, session, list(wanted.values())))
             await context.__aenter__()
-            self._loans[session] = _Loan(context, wanted, others)
+            self._loans[session] = _ProvidedTools(context, wanted, others)
 
     async def withdraw_from(self, session: SessionId) -> None:
         """Remove the tools from a session."""
@@ -133,14 +133,14 @@ class ClientTools:
         finally:
             self._open.pop(id_, None)
 
-    def finish(self, reply: Reply) -> None:
+    def finish(self, reply: RpcReply) -> None:
         """Accept the client's answer to a call; ignore one without an open call."""
         answered = self._open.get(reply.id)
         if answered is not None and not answered.done():
             answered.set_result(_output(reply))
 
 
-class _Loan(Struct):
+class _ProvidedTools(Struct):
     context: AbstractAsyncContextManager[None]
     wanted: dict[str, ToolSpec]
     extra: dict[str, ToolSpec]
@@ -149,7 +149,7 @@ class _Loan(Struct):
 class _Dispatcher:
     """A client's tools in one session."""
 
-    def __init__(self, tools: ClientTools, session: SessionId, specs: Sequence[ToolSpec]) -> None:
+    def __init__(self, tools: RpcClientTools, session: SessionId, specs: Sequence[ToolSpec]) -> None:
         self.specs = specs
         self._tools = tools
         self._session = session
@@ -159,7 +159,7 @@ class _Dispatcher:
         return await self._tools.call(self._session, call)
 
 
-def _output(reply: Reply) -> ToolOutput:
+def _output(reply: RpcReply) -> ToolOutput:
     if reply.error:
         return ToolOutput(reply.error, is_error=True)
     try:

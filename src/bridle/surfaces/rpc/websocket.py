@@ -9,18 +9,18 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from bridle.core.errors import BridleError
 from bridle.core.tenancy import Principal
 from bridle.surfaces.meerkat.contract import parse_contract
-from bridle.surfaces.rpc.connection import Connection
+from bridle.surfaces.rpc.connection import RpcConnection
 from bridle.surfaces.rpc.lines import TooLong
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
-from bridle.surfaces.rpc.server_context import ServerContext
+from bridle.surfaces.rpc.server_context import RpcContext
 
 POLICY = 1008
 
-DeskFor = Callable[[Principal], Awaitable[ServerContext]]
+DeskFor = Callable[[Principal], Awaitable[RpcContext]]
 """Returns the desk of a principal; raises NotAllowed, StoreError."""
 
 
-def rpc_route(desk: ServerContext, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
+def rpc_route(desk: RpcContext, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
     """Return the route that serves a client; the guard around it controls access."""
 
     async def rpc_socket(websocket: WebSocket) -> None:
@@ -34,7 +34,7 @@ def rpc_route(desk: ServerContext, path: str = "/rpc", *, desk_for: DeskFor | No
             return
         await websocket.accept()
         frames = _Frames(websocket)
-        await Connection(replace(own, contract=contract), frames, frames).serve()
+        await RpcConnection(replace(own, contract=contract), frames, frames).serve()
         await frames.close()
 
     return WebSocketRoute(path, rpc_socket)

@@ -44,7 +44,7 @@ from bridle.surfaces.tui.session_link import LinkState, SessionLink
 from bridle.surfaces.tui.startup import ExitState, Opening, StartOptions
 from bridle.surfaces.tui.status_lines import LinkStatus
 from bridle.surfaces.tui.theme import THEMES
-from bridle.surfaces.view_model.view_types import BoardView, Flash, Patch
+from bridle.surfaces.view_model.view_types import Flash, Patch, ViewSnapshot
 
 AGAIN_S = 2.0
 """How soon a key must be pressed again to confirm the first press."""
@@ -137,7 +137,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
             self.live.clear()
         self.main.show_lines()
 
-    def shown(self, view: BoardView) -> None:
+    def shown(self, view: ViewSnapshot) -> None:
         """Show the current session from its end."""
         self.front.cwd = self.editor.cwd = view.head.cwd
         self.main.show_view(view)

@@ -35,7 +35,7 @@ from bridle.surfaces.tui.panels.palette_commands import run_command
 from bridle.surfaces.tui.panels.styles import styled
 from bridle.surfaces.tui.session_link import SessionLink
 from bridle.surfaces.tui.status_lines import HeaderLine, LinkStatus, StatusLine
-from bridle.surfaces.view_model.view_types import BoardPage, BoardView, Call, Head, HeadChanged, Patch
+from bridle.surfaces.view_model.view_types import Call, Head, HeadChanged, Patch, ViewPage, ViewSnapshot
 
 if TYPE_CHECKING:
     from bridle.surfaces.tui.find_bar import FindBar
@@ -130,7 +130,7 @@ class MainScreen(Screen[None]):
 
     # ------------------------------------------------------------------ display
 
-    def show_view(self, view: BoardView) -> None:
+    def show_view(self, view: ViewSnapshot) -> None:
         """Show a session from its end."""
         self.remove_class("-blank")
         self.conversation.show(view)
@@ -257,7 +257,7 @@ class MainScreen(Screen[None]):
             self.conversation.load_failed()
 
     @work(group="load", exclusive=True)
-    async def _load(self, put: Callable[[BoardPage], None], before: int) -> None:
+    async def _load(self, put: Callable[[ViewPage], None], before: int) -> None:
         session, page = self.front.session, None
         async with report_errors(self.app):
             if session is not None:

@@ -21,10 +21,10 @@ from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.core.session_api import LiveSession, Receipt, SessionApi
-from bridle.surfaces.view_model.view_types import BoardPage, BoardView, Grow, HeadChanged, Patch, Reset
+from bridle.surfaces.view_model.view_types import Grow, HeadChanged, Patch, Reset, ViewPage, ViewSnapshot
 
 if TYPE_CHECKING:
-    from bridle.surfaces.view_model.view import Board
+    from bridle.surfaces.view_model.view import ViewModel
 
 LinkState = Literal["connecting", "ready", "reconnecting"]
 Opener = Callable[[], Awaitable[SessionApi]]
@@ -47,7 +47,7 @@ class LinkListener(Protocol):
     def link_changed(self, state: LinkState, why: str = "") -> None:
         """The connection changed its state."""
 
-    def shown(self, view: BoardView) -> None:
+    def shown(self, view: ViewSnapshot) -> None:
         """The current session was loaded from its end; whatever was shown before is outdated."""
 
     def patched(self, session: SessionId, patches: Sequence[Patch]) -> None:
@@ -65,7 +65,7 @@ class SessionLink:
 
     def __init__(self, open_api: Opener, listener: LinkListener, frame_s: float = FRAME_S) -> None:
         self.state: LinkState = "connecting"
-        self.board: Board | None = None
+        self.board: ViewModel | None = None
         """The board of the current session."""
         self._open_api = open_api
         self._listener = listener
@@ -153,7 +153,7 @@ class SessionLink:
         """Submit a command to a session; raises BridleError if it is rejected."""
         return await self.api.submit(session, command)
 
-    async def older(self, session: SessionId, before: int) -> BoardPage:
+    async def older(self, session: SessionId, before: int) -> ViewPage:
         """Return the items before those loaded; raises BridleError."""
         from bridle.surfaces.view_model.loader import load_older_items
 
@@ -167,11 +167,11 @@ class SessionLink:
                 self._listener.heard(one.session, one.live, deleted=one.deleted)
 
     async def _follow(self, api: SessionApi, session: SessionId) -> None:
-        from bridle.surfaces.view_model.loader import open_board
+        from bridle.surfaces.view_model.loader import open_view
 
         try:
             while True:
-                board = await open_board(api, session)
+                board = await open_view(api, session)
                 self._let_go()
                 self.board = board
                 self._listener.shown(board.view)
@@ -181,7 +181,7 @@ class SessionLink:
         except BridleError as error:
             self._listener.lost(session, error)
 
-    async def _watch(self, api: SessionApi, session: SessionId, board: "Board") -> None:
+    async def _watch(self, api: SessionApi, session: SessionId, board: "ViewModel") -> None:
         """Keep a board up to date until it must be reloaded."""
         count = 0
         async with aclosing(api.watch(session, board.head.seq)) as items:

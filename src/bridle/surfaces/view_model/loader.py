@@ -31,8 +31,8 @@ from bridle.core.session import Session
 from bridle.core.session_api import SessionApi
 from bridle.core.session_status import SessionStatus, make_session_status
 from bridle.surfaces.view_model.conversation import Conversation
-from bridle.surfaces.view_model.view import Board
-from bridle.surfaces.view_model.view_types import BoardPage
+from bridle.surfaces.view_model.view import ViewModel
+from bridle.surfaces.view_model.view_types import ViewPage
 
 PAGE_RECORDS = 300
 MIN_SHARE = 5  # a page has at least this fraction (1/5) of its full size
@@ -46,27 +46,27 @@ class _Tail(Struct, frozen=True):
     before: int | None
 
 
-async def open_board(
+async def open_view(
     api: SessionApi, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
-) -> Board:
+) -> ViewModel:
     """Return the current board, or the board after record `at`; raises SessionNotFound."""
     glance = await api.ask(Status(session))
     if at is not None and at < glance.seq:
         glance = await _glance_at(api, session, at)
     tail = await _read_tail(api, session, glance.seq, page)
-    board = Board(glance, _conversation(tail.records), tail.before)
+    board = ViewModel(glance, _conversation(tail.records), tail.before)
     board.read_earlier(tail.records)
     return board
 
 
 async def load_older_items(
     api: SessionApi, session: SessionId, before: int, *, page: int = PAGE_RECORDS
-) -> BoardPage:
+) -> ViewPage:
     """Return the items before the loaded ones; `before` comes from the last page."""
     tail = await _read_tail(api, session, before, page)
     conversation = _conversation(tail.records)
     conversation.close()
-    return BoardPage(conversation.shelf.items, tail.before)
+    return ViewPage(conversation.shelf.items, tail.before)
 
 
 def _conversation(records: Sequence[Record]) -> Conversation:

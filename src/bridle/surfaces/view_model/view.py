@@ -22,10 +22,19 @@ from bridle.surfaces.terminal import one_line
 from bridle.surfaces.view_model.bounded_text import LINE_CHARS, shorten
 from bridle.surfaces.view_model.conversation import Conversation
 from bridle.surfaces.view_model.head import HeadBuilder
-from bridle.surfaces.view_model.view_types import BoardView, Flash, Head, HeadChanged, Item, Patch, Put, Reset
+from bridle.surfaces.view_model.view_types import (
+    Flash,
+    Head,
+    HeadChanged,
+    Item,
+    Patch,
+    Put,
+    Reset,
+    ViewSnapshot,
+)
 
 
-class Board:
+class ViewModel:
     """The view of one session, kept up to date by records and deltas."""
 
     def __init__(
@@ -59,9 +68,9 @@ class Board:
         return len(self._conversation.shelf)
 
     @property
-    def view(self) -> BoardView:
+    def view(self) -> ViewSnapshot:
         """Everything loaded."""
-        return BoardView(self._head, self.items, self._before)
+        return ViewSnapshot(self._head, self.items, self._before)
 
     @property
     def welcome(self) -> list[Patch]:

@@ -232,7 +232,7 @@ class Reset(PatchKind, frozen=True):
 Patch = Put | Grow | Drop | HeadChanged | Flash | Reset
 
 
-class BoardPage(Struct, frozen=True):
+class ViewPage(Struct, frozen=True):
     """A part of a conversation, oldest first."""
 
     items: tuple[Item, ...]
@@ -240,7 +240,7 @@ class BoardPage(Struct, frozen=True):
     """The argument that loads the previous page; null if this is the first."""
 
 
-class BoardView(Struct, frozen=True):
+class ViewSnapshot(Struct, frozen=True):
     """A session after a record: its head and its newest items."""
 
     head: Head

@@ -9,7 +9,7 @@ from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.sub_agent import ChildStatus
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.agents.lookup import children_of, find_child
-from bridle.tools.common import description, parameters, text_arg
+from bridle.tools.tool_support import description, parameters, text_arg
 
 _AGENT = parameters(1, agent_id=("string", "Or its name"))
 

@@ -21,12 +21,12 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.language_servers import FileEdit
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
-from bridle.tools.common import MAX_FILE_BYTES, resolve_path, system_errors
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.edits import Document, parse_document
 from bridle.tools.file_changes import MAX_PREVIEW_BYTES, LoadedFile, load_file
 from bridle.tools.filesystem import check_unprotected, open_replacement, remove_file
 from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.tool_support import MAX_FILE_BYTES, resolve_path, system_errors
 from bridle.tools.toolbox import cap_output
 
 MAX_FILES = 200  # each needs three open descriptors, of which a process has 1024

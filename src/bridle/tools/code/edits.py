@@ -17,12 +17,19 @@ from bridle.tools.code.edit_plans import EditPlans, ProposedEdits, apply_plan, p
 from bridle.tools.code.new_problems import edit_and_report
 from bridle.tools.code.queries import CodeCall, CodeQueryTool, name_arg, read_access
 from bridle.tools.code.symbol_edits import PieceAction, edit_symbol, find_symbol
-from bridle.tools.common import MAX_FILE_BYTES, description, integer_arg, parameters, resolve_path, text_arg
 from bridle.tools.edits import parse_document
 from bridle.tools.file_changes import MAX_PREVIEW_BYTES, load_file
 from bridle.tools.filesystem import check_unprotected
 from bridle.tools.paths import printable
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import (
+    MAX_FILE_BYTES,
+    description,
+    integer_arg,
+    parameters,
+    resolve_path,
+    text_arg,
+)
 from bridle.tools.toolbox import cap_output
 
 MAX_FIXES = 50

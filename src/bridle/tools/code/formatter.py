@@ -20,10 +20,10 @@ from bridle.core.language_servers import CodeLocation, CodeProblem, Span, Symbol
 from bridle.core.permission import READING_TOOL, judge
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
-from bridle.tools.common import MAX_FILE_BYTES
 from bridle.tools.edits import parse_document
 from bridle.tools.filesystem import open_file
 from bridle.tools.paths import ResolvedPath, printable
+from bridle.tools.tool_support import MAX_FILE_BYTES
 from bridle.tools.visibility import VisibilityFilter
 
 MAX_ROWS = 100

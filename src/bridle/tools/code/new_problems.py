@@ -19,9 +19,9 @@ from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, AccessClass, ToolSpec
 from bridle.tools.code.edit_plans import absolute_path
 from bridle.tools.code.formatter import FileFilter, problem_rows
-from bridle.tools.common import resolve_path, text_arg
 from bridle.tools.paths import printable
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import resolve_path, text_arg
 
 T = TypeVar("T")
 

@@ -18,9 +18,16 @@ from bridle.tools.code.formatter import (
     format_symbols,
     redact_error,
 )
-from bridle.tools.common import description, integer_arg, parameters, path_access, resolve_path, text_arg
 from bridle.tools.paths import printable
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import (
+    description,
+    integer_arg,
+    parameters,
+    path_access,
+    resolve_path,
+    text_arg,
+)
 
 MAX_NAME_CHARS = 500
 READ_S = 5.0  # for reading the lines of code; places are useful without them

@@ -13,7 +13,6 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.permission import SHELL_TOOL, judge
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import description, parameters, text_arg
 from bridle.tools.paths import printable
 from bridle.tools.secrets import Masker
 from bridle.tools.shell.confinement import Confinement, confine
@@ -25,6 +24,7 @@ from bridle.tools.shell.settings import MAX_TIMEOUT_S, MIN_TIMEOUT_S
 from bridle.tools.shell.state import MAX_COMMAND_BYTES
 from bridle.tools.shell.terminal_text import escape_invisible
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description, parameters, text_arg
 
 Parse = Callable[[str, str, str], Access]
 """Returns the access of a command, from its text, its folder and the session's folder."""

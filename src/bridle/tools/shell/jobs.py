@@ -5,7 +5,6 @@ from typing import Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.common import description, integer_arg, parameters
 from bridle.tools.secrets import Masker
 from bridle.tools.shell.pieces import mask_slice, read_slice
 from bridle.tools.shell.result import format_state
@@ -13,6 +12,7 @@ from bridle.tools.shell.running_command import RunningCommand
 from bridle.tools.shell.session_shells import Job, SessionShells
 from bridle.tools.shell.terminal_text import escape_invisible
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description, integer_arg, parameters
 
 MAX_WAIT_S = 60
 _SETTLE_S = 0.2  # collects several writes into one read

@@ -35,7 +35,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
-class Request(Struct, frozen=True):
+class WebRequest(Struct, frozen=True):
     """A GET request, with the tool and the context it is sent for."""
 
     url: Url
@@ -81,7 +81,7 @@ class Response:
 
 
 @asynccontextmanager
-async def get(request: Request) -> AsyncGenerator[Response, None]:
+async def get(request: WebRequest) -> AsyncGenerator[Response, None]:
     """Send a request and yield its response, whatever its status; raises ToolError until the block ends.
 
     Nothing is kept between two requests: no connection, no cookie, no address.
@@ -102,14 +102,14 @@ async def get(request: Request) -> AsyncGenerator[Response, None]:
 
 
 def _send(
-    session: aiohttp.ClientSession, url: Url, request: Request
+    session: aiohttp.ClientSession, url: Url, request: WebRequest
 ) -> "aiohttp.client._RequestContextManager":
     return session.get(
         URL(str(url), encoded=True), allow_redirects=False, proxy=request.network.proxy or None
     )
 
 
-def _session(request: Request, addresses: Sequence[str]) -> aiohttp.ClientSession:
+def _session(request: WebRequest, addresses: Sequence[str]) -> aiohttp.ClientSession:
     resolver = None if request.network.proxy else _PinnedResolver(addresses)
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True),
@@ -125,7 +125,7 @@ def _session(request: Request, addresses: Sequence[str]) -> aiohttp.ClientSessio
     )
 
 
-async def _addresses(url: Url, request: Request) -> Sequence[str]:
+async def _addresses(url: Url, request: WebRequest) -> Sequence[str]:
     """Return the addresses to connect to; raises ToolError.
 
     With a proxy, the proxy looks names up and has to prevent access to internal addresses.
@@ -138,7 +138,7 @@ async def _addresses(url: Url, request: Request) -> Sequence[str]:
     return check_addresses(url.host, await request.network.lookup(url.host), request.tool, rules)
 
 
-def _next_hop(url: Url, location: str, request: Request) -> Url:
+def _next_hop(url: Url, location: str, request: WebRequest) -> Url:
     following = resolve_redirect(url, location)
     if following.host == url.host:
         return following

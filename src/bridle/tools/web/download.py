@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.common import description, integer_arg, resolve_path, system_errors, text_arg
 from bridle.tools.filesystem import check_unprotected, file_mode, open_replacement
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description, integer_arg, resolve_path, system_errors, text_arg
 from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import parse_url, shorten
 
@@ -84,7 +84,7 @@ class Download:
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Save atomically: even after a crash, the file is either the old one or the new one."""
         # Loads aiohttp, which a program that never fetches anything does not need.
-        from bridle.tools.web.client import Request, get  # noqa: PLC0415
+        from bridle.tools.web.client import WebRequest, get  # noqa: PLC0415
 
         url = parse_url(text_arg(args, "url"))
         place = await run_in_thread(lambda _: _target(args, context))
@@ -92,7 +92,7 @@ class Download:
         try:
             async with (
                 asyncio.timeout(timeout_s),
-                get(Request(url, "download", context, self._network)) as answer,
+                get(WebRequest(url, "download", context, self._network)) as answer,
             ):
                 if not 200 <= answer.status < 300:
                     raise ToolError(f"{answer.url} answered {answer.status} {answer.words}".rstrip())

@@ -9,8 +9,8 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.common import description, integer_arg, text_arg
 from bridle.tools.threads import run_in_thread
+from bridle.tools.tool_support import description, integer_arg, text_arg
 from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, title_of
 from bridle.tools.web.html_text import convert_html
 from bridle.tools.web.network import DIRECT, Network
@@ -74,14 +74,14 @@ class WebFetch:
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the URL, status and title of the page, then its text."""
         # Loads aiohttp, which a program that never fetches anything does not need.
-        from bridle.tools.web.client import Request, get  # noqa: PLC0415
+        from bridle.tools.web.client import WebRequest, get  # noqa: PLC0415
 
         url = parse_url(text_arg(args, "url"))
         form = _format(args)
         limit = min(max(1, integer_arg(args, "limit") or self._max_body_bytes), self._max_body_bytes)
         asked_s = integer_arg(args, "timeout")
         timeout_s = min(max(1, asked_s), MAX_TIMEOUT_S) if asked_s else self._timeout_s
-        request = Request(url, "web_fetch", context, self._network, _ACCEPT, compressed=True)
+        request = WebRequest(url, "web_fetch", context, self._network, _ACCEPT, compressed=True)
         try:
             async with asyncio.timeout(timeout_s):
                 async with get(request) as answer:

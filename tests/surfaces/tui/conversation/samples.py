@@ -6,7 +6,7 @@ from typing import Any
 from bridle.core.ids import CallId, SessionId
 from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
 from bridle.surfaces.tui.conversation.text_wrap import Flow, Line, wrap
-from bridle.surfaces.view_model.view_types import Answer, BoardPage, BoardView, Call, Head, Item, Said
+from bridle.surfaces.view_model.view_types import Answer, Call, Head, Item, Said, ViewPage, ViewSnapshot
 
 HEAD = Head(session=SessionId("s"), seq=1, title="", cwd="/", agent="coder")
 
@@ -55,11 +55,11 @@ def call(seq: int = 1, key: str = "", **more: Any) -> Call:
     return Call(key=key, seq=seq, at=seq, call_id=CallId(key), **given)
 
 
-def view(items: Sequence[Item], before: int | None = None) -> BoardView:
+def view(items: Sequence[Item], before: int | None = None) -> ViewSnapshot:
     """Return the end of a session."""
-    return BoardView(HEAD, tuple(items), before)
+    return ViewSnapshot(HEAD, tuple(items), before)
 
 
-def page(first: int, last: int) -> BoardPage:
+def page(first: int, last: int) -> ViewPage:
     """Return a page of messages by their numbers; before the first one there is nothing."""
-    return BoardPage(tuple(said(seq) for seq in range(first, last + 1)), first - 1 or None)
+    return ViewPage(tuple(said(seq) for seq in range(first, last + 1)), first - 1 or None)

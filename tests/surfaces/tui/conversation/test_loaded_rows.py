@@ -2,7 +2,7 @@
 
 from bridle.core.ids import CallId
 from bridle.surfaces.tui.conversation.loaded_rows import KEPT_ROWS, MAX_ROWS, LinePosition, LoadedRows
-from bridle.surfaces.view_model.view_types import BoardPage
+from bridle.surfaces.view_model.view_types import ViewPage
 from tests.surfaces.tui.conversation.samples import answer, call, page, said, texts, view
 
 
@@ -113,7 +113,7 @@ def test_an_end_that_does_not_follow_what_is_held_is_not_put_there():
     window.append(page(301, 900), 0)
 
     assert not window.append(view([said(2000)], 1999), 0)
-    assert not window.append(BoardPage((said(2000),), 1999), 0)
+    assert not window.append(ViewPage((said(2000),), 1999), 0)
     assert window.newer == [None]
 
 

@@ -3,7 +3,6 @@
 from bridle.surfaces.rest.operation import Operation
 from bridle.surfaces.rest.operations import (
     about,
-    board,
     commands,
     config,
     files,
@@ -15,6 +14,7 @@ from bridle.surfaces.rest.operations import (
     runs,
     sessions,
     streams,
+    view,
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -23,7 +23,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *sessions.OPERATIONS,
     *runs.OPERATIONS,
     *streams.OPERATIONS,
-    *board.OPERATIONS,
+    *view.OPERATIONS,
     *commands.OPERATIONS,
     *history.OPERATIONS,
     *fork_delete.OPERATIONS,

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from bridle.core.protocol import Record
 from bridle.core.queries import Records, answer_type
-from bridle.surfaces.export import Document, Format
+from bridle.surfaces.export import ExportDocument, Format
 from bridle.surfaces.meerkat.results import History, history
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Seq
@@ -130,7 +130,7 @@ OPERATIONS = (
         summary="Return a session as a document",
         query=ExportQuery,
         media="text/markdown",
-        media_also={"text/html": None, "application/json": Document},
+        media_also={"text/html": None, "application/json": ExportDocument},
         handler=_export,
     ),
     Operation(

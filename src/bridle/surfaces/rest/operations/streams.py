@@ -12,12 +12,12 @@ from bridle.core.session_api import SessionNews
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.meerkat.event_translator import EventTranslator
 from bridle.surfaces.meerkat.wire_format import to_wire
-from bridle.surfaces.rest.board_format import BOARD
 from bridle.surfaces.rest.event_format import OURS, EventFormat, Frame, Translate
 from bridle.surfaces.rest.news_feed import WithNews
 from bridle.surfaces.rest.operation import Operation, ValidRequest
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT
 from bridle.surfaces.rest.problem_document import ProblemDocument
+from bridle.surfaces.rest.view_format import BOARD
 from bridle.surfaces.session_calls import read_session
 from bridle.surfaces.view_model.view_types import Patch
 

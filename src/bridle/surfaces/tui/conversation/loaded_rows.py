@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from bridle.surfaces.tui.conversation.rows import Field, Row
 from bridle.surfaces.tui.conversation.text_wrap import Line
-from bridle.surfaces.view_model.view_types import BoardPage, BoardView, Call, Item, Note, Thought
+from bridle.surfaces.view_model.view_types import Call, Item, Note, Thought, ViewPage, ViewSnapshot
 
 MAX_ROWS = 600
 KEPT_ROWS = 450  # rows kept after unloading
@@ -68,19 +68,19 @@ class LoadedRows:
         self._measure()
         return self._total
 
-    def show(self, view: BoardView, now_ms: int) -> None:
+    def show(self, view: ViewSnapshot, now_ms: int) -> None:
         """Load the end of a session, and nothing else."""
         self.rows, self._by_key, self.newer = [], {}, []
         self.before = view.before
         self._insert(len(self.rows), view.items, None, now_ms)
 
-    def prepend(self, page: BoardPage, now_ms: int) -> None:
+    def prepend(self, page: ViewPage, now_ms: int) -> None:
         """Add an older page."""
         if self.before is not None:
             asked, self.before = self.before, page.before
             self._insert(0, page.items, asked, now_ms)
 
-    def append(self, page: BoardPage | BoardView, now_ms: int) -> bool:
+    def append(self, page: ViewPage | ViewSnapshot, now_ms: int) -> bool:
         """Add the nearest newer page again; return False if it does not fit after the loaded rows."""
         if not self.newer:
             return True
@@ -241,9 +241,9 @@ class LoadedRows:
         is_nested = isinstance(row.item, Call) and row.item.parent is not None
         return row.kind is not Note and not is_nested and row.item.seq > earlier.item.seq
 
-    def _fits(self, page: BoardPage | BoardView) -> bool:
+    def _fits(self, page: ViewPage | ViewSnapshot) -> bool:
         """Return True if the live end directly follows the loaded rows."""
-        if not isinstance(page, BoardView) or not self.rows:
+        if not isinstance(page, ViewSnapshot) or not self.rows:
             return False
         last = self.rows[-1]
         if last.page is None:

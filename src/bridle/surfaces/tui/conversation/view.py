@@ -26,8 +26,6 @@ from bridle.surfaces.tui.conversation.strips import Overlay, Painter
 from bridle.surfaces.tui.conversation.text_wrap import Line
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.view_model.view_types import (
-    BoardPage,
-    BoardView,
     Call,
     Drop,
     Flash,
@@ -37,6 +35,8 @@ from bridle.surfaces.view_model.view_types import (
     Patch,
     Put,
     Reset,
+    ViewPage,
+    ViewSnapshot,
 )
 
 GUTTER = 1  # cells before the text, for the cursor; one more is free after it
@@ -117,7 +117,7 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
         """True while the view stays at the end."""
         return self._scroll.is_following
 
-    def show(self, view: BoardView) -> None:
+    def show(self, view: ViewSnapshot) -> None:
         """Show a session from its end, replacing the previous content."""
         self.clear()
         self._window.show(view, self._now())
@@ -144,19 +144,19 @@ class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
                     continue
             self._pulse.wake()
 
-    def prepend(self, page: BoardPage) -> None:
+    def prepend(self, page: ViewPage) -> None:
         """Add older items at the top; the visible text does not move."""
         self._asked.discard("older")
         self._window.prepend(page, self._now())
         self._pulse.wake()
 
-    def append(self, page: BoardPage | BoardView) -> None:
+    def append(self, page: ViewPage | ViewSnapshot) -> None:
         """Add newer items at the bottom; the visible text does not move."""
         self._asked.discard("newer")
         if self._window.append(page, self._now()):
             self._missed = [] if self._window.has_end else self._missed
             self._pulse.wake()
-        elif isinstance(page, BoardView):
+        elif isinstance(page, ViewSnapshot):
             self.show(page)
 
     def load_failed(self) -> None:

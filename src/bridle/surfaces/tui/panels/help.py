@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bridle.surfaces.tui.keys import KEYS, SCOPES
 from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.lines_view import Cell, Line
+from bridle.surfaces.tui.panels.lines_view import Line, StyledCell
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.styles import styled
 from bridle.surfaces.tui.panels.window import Window
@@ -33,9 +33,9 @@ class HelpWindow(Window):
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[Line]:
     if not rows:
         return []
-    head: Line = (Cell(styled(("strong", title))),)
+    head: Line = (StyledCell(styled(("strong", title))),)
     return [head, *(_row(keys, words) for keys, words in rows), *text_lines(" ")]
 
 
 def _row(keys: str, words: str) -> Line:
-    return (Cell(styled(words), styled(("name", f"  {keys:<{KEY_CELLS}} "))),)
+    return (StyledCell(styled(words), styled(("name", f"  {keys:<{KEY_CELLS}} "))),)

@@ -24,14 +24,14 @@ MIN_CELLS = 2  # of a column: a wide character must fit
 COLUMN_GAP = " │ "
 
 
-class Cell(Struct, frozen=True):
+class StyledCell(Struct, frozen=True):
     """One column of a line: a margin that wrapped rows do not repeat, and a text."""
 
     text: Content
     margin: Content = Content("")
 
 
-Line = tuple[Cell, ...]
+Line = tuple[StyledCell, ...]
 """One column, or two side by side."""
 
 
@@ -90,7 +90,7 @@ class LinesView(ScrollView, can_focus=True):
         self._lines = list(lines[:MAX_LINES])
         if len(lines) > MAX_LINES:
             more = Content(f"[{len(lines) - MAX_LINES:,} more lines not shown]")
-            self._lines.append((Cell(more),))
+            self._lines.append((StyledCell(more),))
         self._width = -1
         if self.is_mounted:
             self._lay_out()
@@ -156,7 +156,7 @@ class LinesView(ScrollView, can_focus=True):
             Strip.join([left, gap, right]).adjust_cell_length(width, self.rich_style) for left, right in rows
         ]
 
-    def _draw_cell(self, cell: Cell, room: int, height: int) -> list[Strip]:
+    def _draw_cell(self, cell: StyledCell, room: int, height: int) -> list[Strip]:
         margin = cell.margin.cell_length
         blank = Content(" " * margin)
         rows = _folded(cell.text, max(MIN_CELLS, room - margin))
@@ -181,7 +181,7 @@ def _height(line: Line, width: int) -> int:
     return max(1, *(_rows(cell, room) for cell in line)) if line else 1
 
 
-def _rows(cell: Cell, room: int) -> int:
+def _rows(cell: StyledCell, room: int) -> int:
     width = max(MIN_CELLS, room - cell.margin.cell_length)
     text = cell.text.plain
     if text.isascii():

@@ -12,7 +12,7 @@ from bridle.surfaces.highlight import scan_python
 from bridle.surfaces.terminal import Colour, visible
 from bridle.surfaces.text_format import MAX_BLANK_LINES, code_of
 from bridle.surfaces.tui.panels.host import DiffStyle
-from bridle.surfaces.tui.panels.lines_view import Cell, Line, expand_tabs, shorten_line
+from bridle.surfaces.tui.panels.lines_view import Line, StyledCell, expand_tabs, shorten_line
 from bridle.surfaces.tui.panels.styles import styled
 
 MIN_WIDTH_FOR_TWO = 100
@@ -47,7 +47,7 @@ def file_lines(file: FileDiff, style: DiffStyle) -> list[Line]:
     width = len(
         str(max((number for line in file.lines for number in (line.old, line.new) if number), default=0))
     )
-    head = [(Cell(file_title(file)),)] if file.path else []
+    head = [(StyledCell(file_title(file)),)] if file.path else []
     if style == "unified" or file.created or file.deleted:
         return [*head, *((_whole(line, width),) for line in file.lines)]
     return [*head, *_two_columns(file.lines, width)]
@@ -67,7 +67,7 @@ def text_lines(text: str) -> list[Line]:
     for line in text.rstrip("\n").split("\n") if text else []:
         blank = 0 if line.strip() else blank + 1
         if blank <= MAX_BLANK_LINES:
-            lines.append((Cell(styled(shorten_line(expand_tabs(line)))),))
+            lines.append((StyledCell(styled(shorten_line(expand_tabs(line)))),))
     return lines
 
 
@@ -87,21 +87,21 @@ def code_lines(code: str) -> list[Line]:
         else:
             parts = [(piece.colour, expand_tabs(piece.text)) for piece in pieces]
             text = styled(*((colour, part) if colour else part for colour, part in parts))
-        lines.append((Cell(text, styled(("detail", f"{number:>{width}} "))),))
+        lines.append((StyledCell(text, styled(("detail", f"{number:>{width}} "))),))
     return lines
 
 
-def _whole(line: DiffLine, width: int) -> Cell:
+def _whole(line: DiffLine, width: int) -> StyledCell:
     if line.kind in ("gap", "note"):
-        return Cell(_text(line))
+        return StyledCell(_text(line))
     numbers = f"{line.old or '':>{width}} {line.new or '':>{width}} "
-    return Cell(_text(line), styled(("detail", numbers), _mark(line)))
+    return StyledCell(_text(line), styled(("detail", numbers), _mark(line)))
 
 
 def _two_columns(lines: Sequence[DiffLine], width: int) -> Iterator[Line]:
     for left, right in side_by_side(lines):
         if left is right and left is not None and left.kind in ("gap", "note"):
-            yield (Cell(_text(left)),)
+            yield (StyledCell(_text(left)),)
         else:
             yield (
                 _half(left, left.old if left else None, width),
@@ -109,10 +109,10 @@ def _two_columns(lines: Sequence[DiffLine], width: int) -> Iterator[Line]:
             )
 
 
-def _half(line: DiffLine | None, number: int | None, width: int) -> Cell:
+def _half(line: DiffLine | None, number: int | None, width: int) -> StyledCell:
     if line is None:
-        return Cell(Content(""), Content(" " * (width + 2)))
-    return Cell(_text(line), styled(("detail", f"{number or '':>{width}} "), _mark(line)))
+        return StyledCell(Content(""), Content(" " * (width + 2)))
+    return StyledCell(_text(line), styled(("detail", f"{number or '':>{width}} "), _mark(line)))
 
 
 def _mark(line: DiffLine) -> Content:

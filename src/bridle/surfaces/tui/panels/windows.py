@@ -13,7 +13,7 @@ from bridle.surfaces.terminal import one_line
 from bridle.surfaces.text_format import describe_args, format_count, format_elapsed
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.host import DiffStyle, PanelHost
-from bridle.surfaces.tui.panels.lines_view import Cell, Line, LinesView, brief
+from bridle.surfaces.tui.panels.lines_view import Line, LinesView, StyledCell, brief
 from bridle.surfaces.tui.panels.preview import MIN_WIDTH_FOR_TWO, diff_lines, file_lines, text_lines
 from bridle.surfaces.tui.panels.sidebar_sections import (
     context_rows,
@@ -39,7 +39,9 @@ class TodosWindow(Window):
 
     async def load(self) -> Sequence[Line]:
         """Return the list."""
-        return [(Cell(row),) for row in todo_rows(self._head.todos)] or text_lines("nothing is on the list")
+        return [(StyledCell(row),) for row in todo_rows(self._head.todos)] or text_lines(
+            "nothing is on the list"
+        )
 
     def show_head(self, head: Head | None) -> None:
         """Show the current list."""
@@ -58,7 +60,7 @@ class ContextWindow(Window):
     async def load(self) -> Sequence[Line]:
         """Load the next turn's context."""
         sent = await self.host.api.ask(PreviewContext(self._head.session))
-        bars = [(Cell(row),) for row in context_rows(sent.usage, 40)]
+        bars = [(StyledCell(row),) for row in context_rows(sent.usage, 40)]
         return [*bars, *text_lines(" "), *_sent_lines(sent)]
 
 
@@ -72,7 +74,7 @@ class UsageWindow(Window):
     async def load(self) -> Sequence[Line]:
         """Load the usage."""
         stats = await self.host.views.usage(self._head.session)
-        lines: list[Line] = [(Cell(row),) for row in usage_rows(self._head)]
+        lines: list[Line] = [(StyledCell(row),) for row in usage_rows(self._head)]
         lines += [_use_line("with sub-agents", stats.total), *text_lines(" ")]
         for title, users in (("by model", stats.models), ("by agent", stats.agents)):
             lines += [
@@ -97,7 +99,7 @@ class ServersWindow(Window):
         lines: list[Line] = []
         for server, row in zip(servers, server_rows(servers), strict=True):
             detail = f"    {brief(server.detail)}" if server.detail else ""
-            lines += [(Cell(row),), *([_line(("detail", detail))] if detail else [])]
+            lines += [(StyledCell(row),), *([_line(("detail", detail))] if detail else [])]
         return lines or text_lines("no servers are set up here")
 
 
@@ -117,7 +119,7 @@ class DoctorWindow(Window):
         ]
         lines = [_line(("done" if usable else "warning", f"{usable} of {len(models)} models can be asked"))]
         for server, row in zip(servers, server_rows(servers), strict=True):
-            lines += [(Cell(row),), _line(("detail", f"    {brief(server.detail)}"))]
+            lines += [(StyledCell(row),), _line(("detail", f"    {brief(server.detail)}"))]
         return [*lines, *text_lines("hint: bridle doctor, in a shell, looks at everything")]
 
 
@@ -184,7 +186,7 @@ class DiffWindow(Window):
 
 
 def _line(*parts: Part) -> Line:
-    return (Cell(styled(*parts)),)
+    return (StyledCell(styled(*parts)),)
 
 
 def _use_line(name: str, use: UsageCounts) -> Line:
@@ -221,7 +223,7 @@ def _sent_lines(sent: NextContext) -> list[Line]:
 
 def _sent_line(tokens: int, who: str, words: str) -> Line:
     margin = styled(("detail", f"{tokens:>9,} "), ("name", f"{who:<10}"))
-    return (Cell(styled(one_line(words[:GIST_CHARS])), margin),)
+    return (StyledCell(styled(one_line(words[:GIST_CHARS])), margin),)
 
 
 def _gist(message: Message) -> str:

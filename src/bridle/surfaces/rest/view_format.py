@@ -19,19 +19,19 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Record
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.rest.event_format import EventFormat, Frame
-from bridle.surfaces.view_model.loader import open_board
+from bridle.surfaces.view_model.loader import open_view
 from bridle.surfaces.view_model.patch_buffer import FRAME_S, PatchBuffer
-from bridle.surfaces.view_model.view import Board
+from bridle.surfaces.view_model.view import ViewModel
 from bridle.surfaces.view_model.view_types import Patch, Reset
 
 MAX_ITEMS = 1_000  # items kept for computing patches; a client loads older ones itself
 KEPT_ITEMS = 500
 
 
-class BoardEncoder:
+class ViewEncoder:
     """Encodes the changes of a board as events."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: ViewModel) -> None:
         self.is_void = False
         self._board = board
         self._gathered = PatchBuffer()
@@ -60,8 +60,8 @@ def _frames(patches: Iterable[Patch]) -> list[Frame]:
     return [(str(type(patch).__struct_config__.tag), encode(patch)) for patch in patches]
 
 
-async def _open(api: SessionApi, session: SessionId, upto: int) -> BoardEncoder:
-    return BoardEncoder(await open_board(api, session, max(1, upto)))  # 0 means the client has seen nothing
+async def _open(api: SessionApi, session: SessionId, upto: int) -> ViewEncoder:
+    return ViewEncoder(await open_view(api, session, max(1, upto)))  # 0 means the client has seen nothing
 
 
 BOARD = EventFormat("board", open=_open, missed=_frames([Reset()])[0], hold_s=FRAME_S)

@@ -21,7 +21,7 @@ MAX_OUTPUT_BYTES = MAX_LINE_BYTES - 1024  # with what is around it a line
 GONE = "whoever lent this tool has gone"
 
 
-class Borrowed:
+class RemoteTools:
     """A dispatcher whose calls are made by the other side of a connection."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Borrowed:
                 answered.set_exception(ToolError(GONE))
 
 
-class Loan:
+class ProvidedTools:
     """Our tools, as long as the other side has them; made when the connection asks for that."""
 
     def __init__(

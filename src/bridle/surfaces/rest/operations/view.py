@@ -8,11 +8,11 @@ from starlette.responses import Response
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Text
 from bridle.surfaces.timeline import Timeline, timeline_of
-from bridle.surfaces.view_model.loader import load_older_items, open_board
-from bridle.surfaces.view_model.view_types import BoardPage, BoardView
+from bridle.surfaces.view_model.loader import load_older_items, open_view
+from bridle.surfaces.view_model.view_types import ViewPage, ViewSnapshot
 
 
-class BoardQuery(Struct, frozen=True, forbid_unknown_fields=True):
+class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The point in the session to show."""
 
     at: (
@@ -34,8 +34,8 @@ class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
     run: Annotated[Text, Meta(description="The id of a run; the last one if not given.")] = ""
 
 
-async def _board(ask: ValidRequest[None, BoardQuery, Nothing]) -> Response:
-    board = await open_board(ask.api, ask.session, ask.query.at)
+async def _board(ask: ValidRequest[None, ViewQuery, Nothing]) -> Response:
+    board = await open_view(ask.api, ask.session, ask.query.at)
     return json_response(board.view)
 
 
@@ -53,8 +53,8 @@ OPERATIONS = (
         path="/sessions/{id}/board",
         name="board",
         summary="Return a session as a person sees it: its head, and the newest items of its conversation",
-        query=BoardQuery,
-        answers=BoardView,
+        query=ViewQuery,
+        answers=ViewSnapshot,
         handler=_board,
     ),
     Operation(
@@ -63,7 +63,7 @@ OPERATIONS = (
         name="board_items",
         summary="Return the items of a conversation before those that are known",
         query=ItemsQuery,
-        answers=BoardPage,
+        answers=ViewPage,
         handler=_items,
     ),
     Operation(
