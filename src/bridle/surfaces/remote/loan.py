@@ -1,4 +1,4 @@
-"""Tools that are lent over a wire: calls go out, results come back."""
+"""Client tools over a connection: the daemon sends calls, the client returns results."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,13 +16,13 @@ from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Finish
 from bridle.system.tasks import is_cancelled
 
 _calls: msgspec.json.Decoder[ToolCall | CallId | None] = msgspec.json.Decoder(ToolCall | CallId | None)
-MAX_OUTPUT_BYTES = MAX_LINE_BYTES - 1024  # with what is around it a line
+MAX_OUTPUT_BYTES = MAX_LINE_BYTES - 1024  # leaves room for the rest of the line
 
 GONE = "whoever lent this tool has gone"
 
 
 class Borrowed:
-    """A dispatcher whose calls are made by the other side of a connection."""
+    """The daemon's side: a dispatcher that sends its calls to the client."""
 
     def __init__(
         self,
@@ -39,14 +39,14 @@ class Borrowed:
         self._is_withdrawn = False
 
     def access_of(self, tool: str) -> Access:
-        """Say what calls of a tool touch."""
+        """Return what calls of a tool access."""
         said = self._access.get(tool)
         return Access(tool, "read") if said is None else replace(said, tool=tool)
 
     async def dispatch(self, call: ToolCall) -> ToolOutput:
-        """Send a call and wait for its result; raises ToolError when the other side goes.
+        """Send a call and wait for its result; raises ToolError if the client disconnects.
 
-        Who is cancelled here calls it off.
+        If this is cancelled, the client cancels the call.
         """
         if self._is_withdrawn:
             raise ToolError(GONE)
@@ -64,13 +64,13 @@ class Borrowed:
             self._open.pop(call.id, None)
 
     def finish(self, result: Finish) -> None:
-        """Take the result of a call; one that nobody waits for is ignored."""
+        """Store the result of a call; ignore it if the call is no longer open."""
         answered = self._open.get(result.call_id)
         if answered is not None and not answered.done():
             answered.set_result(ToolOutput(result.text, result.is_error, result.media))
 
     def withdraw(self) -> None:
-        """Let every open call fail: there is nobody left to make it."""
+        """Fail every open and later call, because the client no longer provides the tools."""
         self._is_withdrawn = True
         for answered in self._open.values():
             if not answered.done():
@@ -78,7 +78,7 @@ class Borrowed:
 
 
 class Loan:
-    """Our tools, as long as the other side has them; made when the connection asks for that."""
+    """The client's side: runs the calls that the daemon sends, until closed."""
 
     def __init__(
         self, number: int, dispatcher: ToolDispatcher, finish: Callable[[Finish], Awaitable[None]]
@@ -90,7 +90,7 @@ class Loan:
         self._calls: dict[CallId, asyncio.Task[None]] = {}
 
     def take(self, line: msgspec.Raw) -> None:
-        """Take what the other side says: that it has the tools, a call, or the end of one."""
+        """Handle an item from the daemon: a confirmation (null), a call, or the id of a call to cancel."""
         match _calls.decode(line):
             case ToolCall() as call:
                 task = self._calls[call.id] = asyncio.create_task(self._make(call))
@@ -107,12 +107,12 @@ class Loan:
             del self._calls[call_id]
 
     def fail(self, error: BridleError) -> None:
-        """Say that there will be no calls."""
+        """Receive the error that ends the stream; `is_taken` raises it if it is still open."""
         if not self.is_taken.done():
             self.is_taken.set_exception(error)
 
     async def aclose(self) -> None:
-        """End the calls that are being made."""
+        """Cancel the calls in progress."""
         tasks = list(self._calls.values())
         for task in tasks:
             task.cancel()
@@ -133,7 +133,7 @@ class Loan:
         await self._finish(self._sendable(call.id, output))
 
     def _sendable(self, call_id: CallId, output: ToolOutput) -> Finish:
-        """Return the result of a call, or why it cannot be sent: the run that waits must hear of it."""
+        """Return the result of a call, or an error if it cannot be sent: the run waits for an answer."""
         finish = Finish(self._number, call_id, output.text, output.is_error, output.media)
         try:
             why = f"longer than {MAX_OUTPUT_BYTES} bytes" if len(encode(finish)) > MAX_OUTPUT_BYTES else ""

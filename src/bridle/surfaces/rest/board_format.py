@@ -1,4 +1,4 @@
-"""Streams a session as patches of its board, for clients that display it.
+"""Streams a session as patches of its view, for clients that display it.
 
 ```
 event: put                                  one event per patch, named by its type
@@ -29,7 +29,7 @@ KEPT_ITEMS = 500
 
 
 class BoardEncoder:
-    """Encodes the changes of a board as events."""
+    """Encodes the changes of a view as events."""
 
     def __init__(self, board: Board) -> None:
         self.is_void = False
@@ -65,4 +65,4 @@ async def _open(api: SessionApi, session: SessionId, upto: int) -> BoardEncoder:
 
 
 BOARD = EventFormat("board", open=_open, missed=_frames([Reset()])[0], hold_s=FRAME_S)
-"""Patches, relative to the board after the record that the client names."""
+"""Patches, relative to the view after the record that the client names."""

@@ -17,7 +17,7 @@ from bridle.surfaces.rpc.server_context import ServerContext
 POLICY = 1008
 
 DeskFor = Callable[[Principal], Awaitable[ServerContext]]
-"""Returns the desk of a principal; raises NotAllowed, StoreError."""
+"""Returns the request context of a principal; raises NotAllowed, StoreError."""
 
 
 def rpc_route(desk: ServerContext, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:

@@ -1,4 +1,4 @@
-"""Opens a board at the end of a session, or as of an earlier record, without reading the whole session.
+"""Opens a view at the end of a session, or as of an earlier record, without reading the whole session.
 
 ```
 seq   1 … 40 | 41 … 70   71 … 90   91      92 … 120      91 is Rewound(to_seq=70)
@@ -49,7 +49,7 @@ class _Tail(Struct, frozen=True):
 async def open_board(
     api: SessionApi, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
 ) -> Board:
-    """Return the current board, or the board after record `at`; raises SessionNotFound."""
+    """Return the current view, or the view after record `at`; raises SessionNotFound."""
     glance = await api.ask(Status(session))
     if at is not None and at < glance.seq:
         glance = await _glance_at(api, session, at)
