@@ -6,7 +6,7 @@ from functools import cache
 
 from scripts.shape import SOURCE, Module, measure, read_modules
 
-MAX_MODULE_LINES = 450
+MAX_MODULE_LINES = 460
 LONG_MODULES = {"bridle.kernel.guest"}
 """One file by design: it is sent to the interpreter as a whole."""
 RETIRED = """

@@ -68,7 +68,7 @@ def _untrusted(found: "FoundServer") -> Inert:
 
 
 def server_settings(found: "FoundServer", settings: Settings, environ: Mapping[str, str]) -> "ServerSettings":
-    """Return how to start or reach one server, with all variables expanded; raises ConfigError."""
+    """Return how to start or connect to one server, with all variables expanded; raises ConfigError."""
     from bridle.config.mcp import resolve
     from bridle.mcp.settings import OAuth, ServerSettings
 

@@ -36,7 +36,7 @@ class TcpAddress(Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """True if only this machine can reach it."""
+        """True if only this machine can connect to it."""
         if self.host == "localhost":
             return True
         try:

@@ -53,7 +53,7 @@ log = logging.getLogger("bridle.comms")
 
 
 class CommsOptions(Struct, frozen=True):
-    """Our name, our files, and where peers can reach us."""
+    """Our name, our files, and the addresses at which peers connect to us."""
 
     home: Path
     """BRIDLE_HOME: contains the key, the trusted peers and the socket."""
@@ -64,7 +64,7 @@ class CommsOptions(Struct, frozen=True):
     other_machines: bool = False
     """Allow connections from other machines."""
     wired: bool = True
-    """If False, only this process can reach us, and no key is needed."""
+    """If False, only this process can connect to us, and no key is needed."""
     ack_s: float = ACK_S
     receive_s: float = RECEIVE_S
 

@@ -26,7 +26,7 @@ async def open_listener(
 ) -> AsyncIterator[UnixAddress | TcpAddress]:
     """Serve an address and yield the actual one: port 0 becomes a free port; raises ConfigError.
 
-    A TCP address that other machines could reach is refused unless `other_machines` allows it.
+    A TCP address that other machines could connect to is refused unless `other_machines` allows it.
     """
     connections = Connections(take, receive_s=receive_s)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The listeners of this process by name, which reach each other without a connection."""
+"""The listeners of this process by name, which exchange messages without a connection."""
 
 from bridle.comms.inbox import Inbox
 from bridle.core.errors import ConfigError

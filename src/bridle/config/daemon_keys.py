@@ -1,4 +1,4 @@
-"""The keys of `[serve]`, `[http]`, `[grpc]` and `[comms]`: how other programs reach Bridle."""
+"""The keys of `[serve]`, `[http]`, `[grpc]` and `[comms]`: how other programs connect to Bridle."""
 
 from typing import Literal
 

@@ -129,7 +129,7 @@ class KontekstConfig(Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """The address where its clients reach Bridle, on this machine only."""
+        """The address where its clients connect to Bridle, on this machine only."""
         host, _, port = self.bind.rpartition(":")
         host = host.strip("[]")
         return f"[::1]:{port}" if host == "::1" else f"127.0.0.1:{port}"

@@ -94,7 +94,7 @@ class ScaleSettings(Struct, frozen=True, forbid_unknown_fields=True):
     node: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9._-]{0,64}\Z", description="the name of a machine")] = ""
     """Name of this machine; if empty, its host name."""
     listen: Address = "127.0.0.1:0"
-    """The address at which gateways reach this worker."""
+    """The address at which gateways connect to this worker."""
     advertise: Address = ""
     """Its address for other machines, if that differs."""
     labels: tuple[Name, ...] = ()

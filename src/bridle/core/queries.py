@@ -1,11 +1,11 @@
-"""Questions to sessions, as data.
+"""Queries about sessions: each is a struct that any surface can send.
 
 ```
 await api.ask(PlanRewind(session, 12))  ─▶  RewindPlan
 ```
 
-Each question is a struct; its type argument is the type of its answer. To add one, write its struct here, add
-it to `AnyQuery`, and write its handler in `sessions/queries.py`.
+The type argument of a query is the type of its answer. To add a query, write its struct here, add it to
+`AnyQuery`, and write its handler in `sessions/queries.py`.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
 Answerer = Literal["any", "owner", "worker"]
-"""Any process that sees the store; the one that drives the session; one that runs tools."""
+"""`any`: a process with the store; `owner`: the driver of the session; `worker`: one that runs tools."""
 
 
 class RewindPlan(Struct, frozen=True):
@@ -38,23 +38,23 @@ class RewindPlan(Struct, frozen=True):
 
     to_seq: int
     changes: tuple[FileChange, ...] = ()
-    """From what lies there now to what would."""
+    """From the present files to those after the rewind."""
     conflicts: tuple[str, ...] = ()
-    """Paths that somebody else has changed since."""
+    """Paths that something other than this session has changed since."""
     lost: tuple[str, ...] = ()
     """Paths whose earlier content was too large to keep."""
 
 
 class Diff(Struct, frozen=True):
-    """What a session changed on disk."""
+    """The changes of a session on disk."""
 
     changes: list[FileChange]
     text: str
-    """As a unified diff."""
+    """The changes as a unified diff."""
 
 
 class NextContext(Struct, frozen=True):
-    """What a turn of a session would send."""
+    """The model request that a turn of a session would send."""
 
     model: str
     system: str
@@ -62,16 +62,16 @@ class NextContext(Struct, frozen=True):
     messages: tuple[Message, ...]
     usage: ContextUsage
     tokens: tuple[int, ...] = ()
-    """Of each message."""
+    """The estimated tokens of each message."""
 
 
 class Query(Struct, Generic[A_co], frozen=True, tag=snake, omit_defaults=True):
-    """A question; the type argument is the type of its answer."""
+    """A query; the type argument is the type of its answer."""
 
     scope: ClassVar[Scope] = "read"
-    """The scope that a token needs to ask it."""
+    """The scope that a token needs to send it."""
     answered_by: ClassVar[Answerer] = "any"
-    """Which process of a cluster answers."""
+    """Which process of a cluster answers it."""
 
 
 class Records(Query[list[Record]], frozen=True):
@@ -101,7 +101,7 @@ class IsRunning(Query[bool], frozen=True):
 
 
 class PlanRewind(Query[RewindPlan], frozen=True):
-    """What going back would do to the files, without doing it; raises UsageError as the rewind would."""
+    """The effect of a rewind on the files, without doing it; raises UsageError like the rewind."""
 
     answered_by = "owner"
     session: SessionId
@@ -109,7 +109,7 @@ class PlanRewind(Query[RewindPlan], frozen=True):
 
 
 class Changes(Query[Sequence[FileChange]], frozen=True):
-    """What the session changed on disk with after < seq <= upto, as one step."""
+    """The net changes of the session on disk with after < seq <= upto."""
 
     answered_by = "owner"
     session: SessionId
@@ -118,13 +118,13 @@ class Changes(Query[Sequence[FileChange]], frozen=True):
 
 
 class Describe(Query[str], frozen=True):
-    """Changes as a diff."""
+    """The text of a unified diff of these changes."""
 
     changes: Sequence[FileChange]
 
 
 class ShowDiff(Query[Diff], frozen=True, tag="diff"):
-    """What the session changed on disk with after < seq <= upto, and the same as a diff."""
+    """The net changes of the session on disk with after < seq <= upto, and their diff."""
 
     answered_by = "owner"
     session: SessionId
@@ -133,7 +133,7 @@ class ShowDiff(Query[Diff], frozen=True, tag="diff"):
 
 
 class PreviewContext(Query[NextContext], frozen=True, tag="next_context"):
-    """What the next turn would send, or would have sent after record `at`."""
+    """The request that the next turn would send, or would have sent after record `at`."""
 
     answered_by = "owner"
     session: SessionId
@@ -148,7 +148,7 @@ class Servers(Query[Sequence[ServerView]], frozen=True):
 
 
 class ServerPrompts(Query[Sequence[PromptView]], frozen=True):
-    """The prompts of servers that a prompt can call as `/name`."""
+    """The prompts of MCP servers, which a user can call as `/name`."""
 
     answered_by = "worker"
     cwd: str
@@ -172,6 +172,7 @@ AnyQuery = (
 @cache
 def answer_type(kind: type[Query[A]]) -> type[A]:
     """Return the type to decode an answer as."""
-    [base] = (base for base in kind.__orig_bases__ if get_args(base))  # type: ignore[attr-defined]  # as of Generic
+    # `Generic` sets `__orig_bases__`.
+    [base] = (base for base in kind.__orig_bases__ if get_args(base))  # type: ignore[attr-defined]
     found: type[A] = get_args(base)[0]
     return found

@@ -1,23 +1,23 @@
-"""What people see of MCP servers and language servers: their state, and the prompts they offer."""
+"""The state of MCP servers and language servers, and their prompts, as shown to people."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 ServerState = Literal["off", "untrusted", "starting", "ready", "waiting", "login", "failed", "idle"]
-"""`waiting` is for the next attempt after a failure, `login` for the user, `idle` for the first use."""
+"""`waiting`: for the next attempt after a failure; `login`: for the user; `idle`: for the first use."""
 
 
 class ServerView(Struct, frozen=True, omit_defaults=True):
-    """How one server is, for people."""
+    """The state of one server, as shown to people."""
 
     kind: Literal["mcp", "lsp"]
     name: str
     state: ServerState
     detail: str = ""
-    """Why it is so, what to do, or what it says of itself."""
+    """The reason for the state, what to do about it, or the server's description of itself."""
     cwd: str = ""
-    """The folder that it works for; empty for all."""
+    """The folder that it serves; empty for all folders."""
     tools: int = 0
     prompts: int = 0
     resources: int = 0
@@ -25,9 +25,9 @@ class ServerView(Struct, frozen=True, omit_defaults=True):
 
 
 class PromptView(Struct, frozen=True, omit_defaults=True):
-    """A prompt that a server offers, called as `/name`."""
+    """A prompt of an MCP server, called as `/name`."""
 
     name: str
     description: str = ""
     arguments: tuple[str, ...] = ()
-    """The names of what it takes, in order; one that may be left out ends in `?`."""
+    """The names of its arguments, in order; an optional one ends in `?`."""

@@ -1,6 +1,6 @@
-"""The session API: what every surface can do with sessions, in this process or in the daemon.
+"""The session API: how every surface uses sessions, in this process or in the daemon.
 
-A command changes something (`submit`), a question does not (`ask`, see core/queries.py).
+A command changes a session (`submit`); a query only reads (`ask`, see core/queries.py).
 """
 
 from collections.abc import AsyncGenerator
@@ -20,29 +20,29 @@ A = TypeVar("A")
 
 
 class Receipt(Struct, frozen=True):
-    """What became of a command."""
+    """The result of an accepted command."""
 
     seq: int
-    """The session's newest sequence number once the command was taken."""
+    """The newest sequence number of the session after the command was accepted."""
     run_id: RunId | None = None
     item_id: str | None = None
     repeated: bool = False
-    """The prompt was taken before, under the same key."""
+    """True if the prompt was accepted before, under the same key."""
 
 
 class ForkReceipt(Receipt, frozen=True, kw_only=True):
-    """What became of a fork."""
+    """The result of a fork."""
 
     session: SessionId
     """The child session."""
 
 
 class SessionNews(Struct, frozen=True, omit_defaults=True):
-    """A session began, ended, was named, or changed what it does."""
+    """A session was created, closed, deleted or renamed, or its state changed."""
 
     session: SessionId
     live: "LiveSession | None" = None
-    """How it is now; None when it is not in memory."""
+    """Its present state; None if it is not in memory."""
     deleted: bool = False
 
 
@@ -54,11 +54,11 @@ class LiveSession(Struct, frozen=True, omit_defaults=True):
     cwd: str
     agent: str
     state: Literal["running", "waiting", "idle"]
-    """Waiting is for the answer of a person."""
+    """`waiting`: for a person's answer."""
     model: str = ""
     watchers: int = 0
     since: int = 0
-    """When its run began, in milliseconds since 1970."""
+    """When its run started, in milliseconds since 1970."""
 
 
 class SessionApi(Protocol):
@@ -66,21 +66,21 @@ class SessionApi(Protocol):
 
     @property
     def is_remote(self) -> bool:
-        """True when the sessions are in another process, where runs go on without this one."""
+        """True if the sessions live in another process: their runs continue when this one ends."""
         ...
 
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
-        """Begin a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
         ...
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
-        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        """Submit a command to a session; raises SessionError if it is refused."""
         ...
 
     async def ask(self, query: Query[A]) -> A:
-        """Answer a question; raises BridleError, as the question says."""
+        """Answer a query; raises the BridleError that the query documents."""
         ...
 
     @overload
@@ -92,25 +92,25 @@ class SessionApi(Protocol):
     def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
         """Yield every record after `after`, first from the store and then live, with deltas between.
 
-        With `after` None the newest record comes first: then the caller knows that nothing later is missed.
-        Never ends by itself. A watcher that falls behind gets Lagged, loses deltas and no record.
-        Raises SessionNotFound, also once the session is deleted.
+        With `after` None, the newest record comes first: the caller then misses nothing later.
+        The generator never ends by itself. A slow watcher gets Lagged and loses deltas, but no record.
+        Raises SessionNotFound, also when the session is deleted.
 
-        With `session` None yield the state of every session in memory, then each change. A watcher that
-        falls behind hears of a session once, with its newest state.
+        With `session` None, yield the state of every session in memory, then each change. A slow watcher
+        gets only the newest state of each session.
         """
         ...
 
     def provide_tools(
         self, session: SessionId, dispatcher: "ToolDispatcher"
     ) -> AbstractAsyncContextManager[None]:
-        """Let the runs of a session call tools of the caller, as long as the context is open.
+        """Let the session's runs call tools of the caller while the context is open.
 
-        Runs that begin afterwards have them; one with the name of a tool of Bridle replaces it. Entering
-        raises SessionNotFound, or UsageError for what cannot be a tool.
+        Runs that start afterwards get these client tools; one with the name of a built-in tool replaces
+        it. Entering the context raises SessionNotFound, or UsageError for an invalid tool.
         """
         ...
 
     async def aclose(self) -> None:
-        """Release what was opened."""
+        """Release connections and other resources."""
         ...

@@ -2,7 +2,7 @@
 
 ```
 run id ─sha256─▶ trace id, unless the caller of the run gave a trace
-run id + what  ─▶ span id: of the run, of a call, of one attempt to reach the model
+run id + what  ─▶ span id: of the run, of a call, of one attempt to call the model
 ```
 """
 

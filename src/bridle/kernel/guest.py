@@ -39,7 +39,7 @@ else:
 
 _ast: Any = None  # imported with the first cell that is more than an expression: it costs a millisecond
 
-# Changes that a cell makes to `builtins` or to a module must not reach the functions below.
+# Changes that a cell makes to `builtins` or to a module must not affect the functions below.
 _BUILTINS: "dict[str, Any]" = dict(vars(builtins))
 globals()["__builtins__"] = _BUILTINS
 

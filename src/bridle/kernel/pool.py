@@ -239,7 +239,7 @@ class Pool:
             await kernel.close()
 
     def _touch(self, place: KernelEnvironment) -> _Spares:
-        """Return the shelf of a place, and restart its idle time."""
+        """Return the spare kernels of an environment, and restart its idle timer."""
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._clear, place)
         shelf = self._shelves.setdefault(place, _Spares(timer))
         if shelf.timer is not timer:

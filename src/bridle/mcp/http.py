@@ -69,7 +69,7 @@ def build_client_arguments(settings: ServerSettings, auth: httpx2.Auth | None) -
         "timeout": httpx2.Timeout(CONNECT_S, read=READ_S),
         "follow_redirects": False,
         "event_hooks": {"response": [_bound]},
-        "mounts": dict.fromkeys(_LOOPBACK),  # a proxy cannot reach this machine
+        "mounts": dict.fromkeys(_LOOPBACK),  # a proxy cannot connect to this machine
     }
 
 

@@ -37,9 +37,9 @@ class ServerSettings(Struct, frozen=True):
     sampling: Literal["ask", "allow", "deny"] = "ask"
     confined: bool = False
     rules: tuple[Rule, ...] = ()
-    """If it is confined: paths that it must not see or change, and hosts that it may reach."""
+    """If it is confined: paths that it must not see or change, and hosts that it may connect to."""
     open_network: bool = False
-    """If it is confined: True if it may reach every host."""
+    """If it is confined: True if it may connect to every host."""
     project: str = ""
     """The project that configures it, and all that it may change; empty for a server of the user's own."""
     oauth: OAuth = OAuth()

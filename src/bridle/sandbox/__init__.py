@@ -1,4 +1,4 @@
-"""The sandbox: programs run in a cell and reach only what they were given.
+"""The sandbox: programs run confined and can access only what they are given.
 
 | module | holds |
 |---|---|

@@ -98,7 +98,7 @@ def _open_diagnosis() -> int:
 
 
 def _leave_terminal() -> None:
-    """Detach from the user's terminal, so that no program here can reach it.
+    """Detach from the user's terminal, so that no program here can access it.
 
     A new session would do that too, but the scheduler gives each session its own share of CPU time
     (autogroup): on a busy machine, starting a program there took five times as long.

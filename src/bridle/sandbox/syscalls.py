@@ -1,7 +1,7 @@
 """The system calls that the sandbox handles: their numbers, and what happens to each.
 
-The main lists are these. `REFUSED` are calls that a confined program must not make: they reach into the
-kernel, into other processes or around the other protections, or leave a program with its owner's rights.
+The main lists are these. `REFUSED` are calls that a confined program must not make: they access the
+kernel or other processes, bypass the other protections, or leave a program with its owner's rights.
 `WATCHED` are calls that change what lies at a path: they wait until it was saved. `MADE` are calls that
 Bridle makes on behalf of the program.
 """

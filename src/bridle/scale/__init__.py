@@ -1,15 +1,15 @@
-"""Many machines: the same sessions, kept in PostgreSQL and driven by whichever worker is there.
+"""The cluster: many machines share sessions that are stored in PostgreSQL, and any worker can drive one.
 
-| module | holds |
+| module | contents |
 |---|---|
-| `jobs` | what a leg is to do, and what came of it |
-| `durable` | the engine that keeps legs and steps: the only module that knows DBOS |
-| `assignments` | the work of a leg: take a command, drive the session until it rests |
-| `worker` | a process that does legs |
-| `gateway` | the session API of all sessions, wherever they run |
-| `members` | which processes live, and what becomes of the work of those that do not |
+| `jobs` | a job and its outcome |
+| `durable` | durable queues of jobs, and their steps: the only module that uses DBOS |
+| `assignments` | runs a job: submit a command, drive the session until it rests |
+| `node` | a process of the cluster: a worker, which runs jobs, a gateway, or both |
+| `cluster_api` | the session API of all sessions, on whichever machine they run |
+| `members` | which processes are alive, and how the work of dead ones continues |
 
-Import the module you need: DBOS and PostgreSQL's driver are not loaded before they are used.
+Import the module you need: DBOS and the PostgreSQL driver are loaded only when they are used.
 """
 
 __all__: list[str] = []

@@ -1,14 +1,14 @@
-"""Runs legs: claim a session, submit a command, drive the session until its run ends or rests.
+"""Runs jobs: claim a session, submit a command, drive the session until its run ends or rests.
 
 ```
-order ─▶ does another worker drive it? ─▶ pass it on
+job   ─▶ does another worker drive it? ─▶ pass it on
      └─▶ is a run open? resume it ─▶ submit the command ─▶ taken ─▶ … ─▶ the run ended ─▶ done
                                                                    └─▶ it waits for a person: let go
-                                                                   └─▶ we are stopping: order another leg
+                                                                   └─▶ we are stopping: order another job
 ```
 
-While a leg drives a session, further commands come here directly (`submit`). A command that arrives when
-the leg is about to end is refused with NotDrivenHere, and becomes a new leg.
+While a job drives a session, further commands come here directly (`submit`). A command that arrives when
+the job is about to end is refused with NotDrivenHere, and becomes a new job.
 """
 
 import asyncio
@@ -69,26 +69,26 @@ Tell = Callable[[str], Awaitable[None]]
 
 
 class StepRecorder(Protocol):
-    """Records what the leg of a session does."""
+    """Records the steps of a session's job."""
 
     def begin(self, session: SessionId) -> None:
-        """Mark the start of a session's leg here."""
+        """Mark the start of a session's job here."""
         ...
 
     def end(self, session: SessionId) -> None:
-        """Mark the end of a session's leg."""
+        """Mark the end of a session's job."""
         ...
 
 
 class ClusterPort(Protocol):
-    """What a leg needs from the rest of the cluster."""
+    """The operations of the cluster that a job needs."""
 
     async def forward(self, session: SessionId, command: Command) -> Receipt:
         """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         ...
 
     async def order(self, order: Job, leg: str) -> None:
-        """Order another leg, after a short delay."""
+        """Order another job, after a short delay."""
         ...
 
     async def bring(self, session: SessionId, folder: str) -> None:
@@ -97,7 +97,7 @@ class ClusterPort(Protocol):
 
 
 class JobRunner:
-    """All legs of one worker."""
+    """Runs all jobs of one worker."""
 
     def __init__(self, service: SessionService, track: StepRecorder, around: ClusterPort) -> None:
         self._service = service
@@ -115,7 +115,7 @@ class JobRunner:
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Submit a command to a session that is driven here; raises NotDrivenHere."""
         leg = self._legs.get(session)
-        if leg is None and self._service.is_busy(session):  # a sub-agent, driven by the leg of its parent
+        if leg is None and self._service.is_busy(session):  # a sub-agent, driven by the job of its parent
             leg = DrivenSession()
             leg.wake()
         if leg is None or leg.is_ending:
@@ -134,7 +134,7 @@ class JobRunner:
             leg.release()
 
     async def drive(self, name: str, text: str, tell: Tell) -> str:
-        """Run a leg from its order to its end; `tell` gets the outcome of the command."""
+        """Run a job to its end; `tell` gets the outcome of the command."""
         try:
             order = decode_job(text)
         except msgspec.MsgspecError as error:
@@ -174,7 +174,7 @@ class JobRunner:
             leg.release()
 
     async def _give_back(self, order: Job, name: str, tell: Tell) -> str:
-        """Give a leg that arrived while we are stopping to another worker."""
+        """Requeue a job that arrived while we are stopping, for another worker."""
         try:
             await self._around.order(order, name)
         except BridleError as error:
@@ -185,7 +185,7 @@ class JobRunner:
         return "goes on elsewhere"
 
     def _as_refused(self, session: SessionId, error: BridleError, *, is_leaving: bool = False) -> BridleError:
-        """Return NotDrivenHere if the sender should look for another worker, else the error unchanged."""
+        """Return NotDrivenHere if the sender should find another worker, else the error unchanged."""
         is_closed = isinstance(error, SessionNotRunning) and (is_leaving or self.is_stopping)
         is_held = isinstance(error, SessionBusy) and not self._service.is_busy(session)
         if (
@@ -224,7 +224,7 @@ class JobRunner:
             self._track.end(session)
 
     async def _take_or_pass_on(self, order: Job, leg: DrivenSession) -> Receipt:
-        """Have the command taken, by this leg if no worker drives the session yet, else by that worker."""
+        """Have the command taken, by this job if no worker drives the session yet, else by that worker."""
         deadline = time.monotonic() + BUSY_S
         session = order.session
         while True:
@@ -291,7 +291,7 @@ class JobRunner:
             await self._service.give_up(session, why)
 
     async def _is_done(self, order: Job) -> bool:
-        """Return whether the command already took effect in an earlier attempt of this leg."""
+        """Return whether the command already took effect in an earlier attempt of this job."""
         kind = {Rewind: Rewound, Compact: Compacted}.get(type(order.command))
         if kind is None:
             return False

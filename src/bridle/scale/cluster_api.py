@@ -1,7 +1,7 @@
-"""The session API of a cluster: all its sessions, wherever they run.
+"""The session API of a cluster: all its sessions, on whichever machine they run.
 
-What is stored this process reads itself. What needs a session's run, its tools or its folder is done by the
-worker that drives it, or by one that takes it.
+This process reads stored data itself. A command or query that needs a session's run, tools or folder goes to
+the worker that drives the session, or to one that can.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ A = TypeVar("A")
 
 
 class ClusterApi:
-    """The sessions of many machines."""
+    """Serves the sessions of all machines of a cluster."""
 
     is_remote = True
 
@@ -58,11 +58,11 @@ class ClusterApi:
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
-        """Begin a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
         return await self._service.create(cwd=cwd, agent=agent, title=title, session_id=session_id)
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
-        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        """Submit a command to a session; raises SessionError if it is refused."""
         if isinstance(command, Delete) and (await self._status(session)).is_running:
             raise SessionBusy(f"session {session} is running", hint="cancel the run first")
         if isinstance(command, Fork | Delete):
@@ -72,10 +72,10 @@ class ClusterApi:
                 return await self._legs.submit(session, command)
         return await self._routing.submit(session, command, await self._service.ask(Status(session)))
 
-    # ------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------ queries
 
     async def ask(self, query: Query[A]) -> A:
-        """Answer a question here, or have the worker answer that can; raises BridleError."""
+        """Answer a query here, or send it to a worker that can answer it; raises BridleError."""
         answer: Any
         match query:
             case ListSessions():
@@ -86,13 +86,13 @@ class ClusterApi:
                 answer = (await self._status(query.session)).is_running
             case _:
                 answer = await (await self._answerer(query)).ask(query)
-        return answer  # type: ignore[no-any-return]  # as the query says
+        return answer  # type: ignore[no-any-return]  # the type that the query declares
 
     async def _status(self, session: SessionId) -> SessionStatus:
-        """Return the state of a session.
+        """Return the status of a session.
 
-        A run that waits for a person is running, although no worker need hold it meanwhile. One that a
-        command of the terminal has left behind is not.
+        A run that waits for a person counts as running, although no worker may hold it meanwhile. An
+        unfinished run of a CLI command that has ended does not.
         """
         status = await self._service.ask(Status(session))
         if status.run is None or status.is_running:
@@ -105,32 +105,32 @@ class ClusterApi:
             case "any":
                 return self._service
             case "owner":
-                return await self._owner(query.session)  # type: ignore[attr-defined]  # each of these has one
+                return await self._owner(query.session)  # type: ignore[attr-defined]  # they all have one
             case "worker":
                 return await self._routing.find_worker() or self._service
 
     async def _owner(self, session: SessionId) -> SessionApi:
-        """Return the worker that drives a session, or one that may."""
+        """Return the worker that drives a session, or one that can; this process if there is none."""
         try:
             if (api := await self._routing.api_of(session)) is not None:
                 return api
         except OSError:
-            pass  # it is about to be known that it is gone
+            pass  # the worker is gone; the cluster will detect that soon
         return await self._routing.find_worker(session) or self._service
 
     # ------------------------------------------------------------------ all workers at once
 
     @asynccontextmanager
     async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
-        """Let the runs of a session call tools of the caller, as long as the context is open.
+        """Let the session's runs call tools of the caller while the context is open.
 
-        Every worker gets them, as any may take the session; also those that come later.
+        Every worker gets them, also one that joins later, because any worker may take over the session.
         """
 
         async def provide(worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
             async with api.provide_tools(session, dispatcher):
                 in_place()
-                await asyncio.Event().wait()  # until it is cancelled
+                await asyncio.Event().wait()  # until cancelled
 
         async with self._service.provide_tools(session, dispatcher):
             everywhere = WorkerTasks(self._roster, self._peers, self._me, provide)
@@ -149,11 +149,11 @@ class ClusterApi:
     def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
 
     def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
-        """Yield what happens to a session, or with None the state of every session and its changes."""
+        """Yield the records and deltas of a session; with None, the news of every session."""
         return self._watch_all() if session is None else self._service.watch(session, after)
 
     async def _watch_all(self) -> AsyncGenerator[SessionNews, None]:
-        """Yield the state of the sessions in memory, on all machines."""
+        """Yield the state of the sessions in memory on all machines, then each change."""
         heard = NewsMerger()
         everywhere = WorkerTasks(self._roster, self._peers, self._me, heard.listen)
         here = heard.listen(self._me, self._service, lambda: None)
@@ -168,4 +168,4 @@ class ClusterApi:
             await asyncio.wait(tasks)
 
     async def aclose(self) -> None:
-        """Let go of nothing: whoever opened the cluster closes it."""
+        """Do nothing: the code that opened the cluster closes it."""

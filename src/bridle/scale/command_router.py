@@ -1,10 +1,10 @@
-"""Routes a command: to the worker that drives its session, or onto a queue as a leg.
+"""Routes a command: to the worker that drives its session, or onto a queue as a job.
 
 | the session | the command |
 |---|---|
 | is driven by a worker | is sent to it over the remote protocol |
-| is not driven | becomes a leg, which some worker runs |
-| was driven by a worker that is gone | waits until that is detected, then becomes a leg |
+| is not driven | becomes a job, which some worker runs |
+| was driven by a worker that is gone | waits until that is detected, then becomes a job |
 
 A resent prompt has the same key, so it is taken once.
 """
@@ -71,7 +71,7 @@ class CommandRouter:
         return (await self._where(session))[0]
 
     async def has_job(self, session: SessionId) -> bool:
-        """Return whether a leg of a session is running or waiting."""
+        """Return whether a job of a session is running or waiting."""
         return await self._dispatch.has_leg(session)
 
     async def api_of(self, session: SessionId) -> SessionApi | None:
@@ -146,7 +146,7 @@ class CommandRouter:
             task.cancel()
 
     async def order(self, order: Job, glance: SessionStatus, *, leg: str, delay_s: float = 0.0) -> None:
-        """Put a leg on the queue that suitable workers serve."""
+        """Put a job on the queue that suitable workers serve."""
         session, created = order.session, glance.facts.created
         _, node = await self._where(session)
         tenant = tenant_of(session)

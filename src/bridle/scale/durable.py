@@ -1,13 +1,13 @@
 """Durable queues and steps, using DBOS on PostgreSQL; the only module that uses DBOS.
 
 ```
-leg     a workflow on a queue: one session, one command, until the session rests   queue = label (and model)
- └ stint    the part of a leg on one worker; its steps are the model calls and tool calls
-    └ stint     a sub-agent's
+job     a workflow on a queue: one session, one command, until the session rests   queue = label (and model)
+ └ attempt  the part of a job on one worker; its steps are the model calls and tool calls
+    └ attempt   of a sub-agent
 ```
 
-An interrupted leg starts over on another worker: its earlier effects are in the session's journal, whose
-effect ledger decides what may run again. The steps of the interrupted worker stay in its own stint, so
+An interrupted job starts over on another worker: its earlier effects are in the session's journal, whose
+effect ledger decides what may run again. The steps of the interrupted worker stay in its attempt, so
 nothing is replayed, and the order of steps may differ between attempts.
 """
 
@@ -42,15 +42,15 @@ T = TypeVar("T")
 
 LEG, STINT = "bridle.leg", "bridle.stint"
 PROTOCOL = "1"
-"""The version of the leg format; workers ignore other versions. It changes when old and new cannot mix."""
+"""The version of the job format; workers ignore other versions. It changes when old and new cannot mix."""
 TAKEN = "taken"
-LOOK_S = 1.0  # between checks of a leg that no worker has taken yet
-CHUNK = 500  # legs that are listed or requeued at once
+LOOK_S = 1.0  # between checks of a job that no worker has taken yet
+CHUNK = 500  # jobs that are listed or requeued at once
 
 log = logging.getLogger("bridle.scale")
 
 Drive = Callable[[str, str, Callable[[str], Awaitable[None]]], Awaitable[str]]
-"""Runs a leg, given its id, its order and a callback that reports the outcome of the command."""
+"""Runs a job, given its id, its encoded form and a callback that reports the outcome of the command."""
 
 
 class QueueSpec(Struct, frozen=True):
@@ -78,7 +78,7 @@ async def migrate(url: str) -> None:
 
 
 class JobQueue:
-    """Enqueues legs and reports their outcomes."""
+    """Enqueues jobs and reports their outcomes."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -111,7 +111,7 @@ class JobQueue:
     async def enqueue(
         self, leg: str, order: Job, lane: QueueSpec, *, tenant: str, priority: int, delay_s: float = 0.0
     ) -> None:
-        """Put a leg on a queue; does nothing if the queue already has one with this id."""
+        """Put a job on a queue; does nothing if the queue already has one with this id."""
         options: EnqueueOptions = {
             "workflow_name": LEG,
             "queue_name": lane.name,
@@ -127,7 +127,7 @@ class JobQueue:
         await self._engine.enqueue_async(options, encode_job(order))
 
     async def taken(self, leg: str, timeout_s: float) -> str:
-        """Wait until a worker has taken the command of a leg; return the outcome as text.
+        """Wait until a worker has taken the command of a job; return the outcome as text.
 
         Raises SessionBusy if no worker has started it in time, SessionNotRunning if it was cancelled.
         """
@@ -158,16 +158,16 @@ class JobQueue:
                 await self._engine.resume_workflows_async([leg], queue_name=found[0].queue_name)
 
     async def waiting(self, session: SessionId) -> list[str]:
-        """Return the legs of a session that no worker has started."""
+        """Return the jobs of a session that no worker has started."""
         return await self._legs(status="ENQUEUED", attributes={"session": session})
 
     async def has_leg(self, session: SessionId) -> bool:
-        """Return whether a leg of a session is running or waiting."""
+        """Return whether a job of a session is running or waiting."""
         found = ["ENQUEUED", "PENDING", "DELAYED"]
         return bool(await self._legs(status=found, attributes={"session": session}, limit=1))
 
     async def call_off(self, legs: Sequence[str]) -> bool:
-        """Cancel legs that no worker has started; False if one has started meanwhile, whose run continues."""
+        """Cancel jobs that no worker has started; False if one has started meanwhile, whose run continues."""
         if not legs:
             return True
         await self._engine.cancel_workflows_async(list(legs))
@@ -177,9 +177,9 @@ class JobQueue:
         return not any(status.executor_id for status in found)
 
     async def requeue_lost(self, is_gone: Callable[[str], Awaitable[bool]]) -> int:
-        """Requeue the legs of dead workers; return how many.
+        """Requeue the jobs of dead workers; return how many.
 
-        Only one process may do this at a time, because the legs are listed before their workers are checked.
+        Only one process may do this at a time, because the jobs are listed before their workers are checked.
         """
         count = 0
         for kind in (LEG, STINT):
@@ -213,7 +213,7 @@ class JobQueue:
                 return found
 
     async def counts(self) -> dict[str, int]:
-        """Return the numbers of waiting and running legs."""
+        """Return the numbers of waiting and running jobs."""
         waiting = await self._legs(status="ENQUEUED")
         return {"waiting": len(waiting), "running": len(await self._legs(status="PENDING"))}
 
@@ -224,7 +224,7 @@ class JobQueue:
         return [status.workflow_id for status in found]
 
     async def forget(self, before: str) -> int:
-        """Delete the records of legs that ended before an ISO date; return how many."""
+        """Delete the records of jobs that ended before an ISO date; return how many."""
         count = 0
         while True:
             ended = await self._engine.list_workflows_async(
@@ -237,7 +237,7 @@ class JobQueue:
 
 
 class Executor:
-    """Runs legs in this process and records the steps of their runs; implements the port `DurableSteps`."""
+    """Runs jobs in this process and records the steps of their runs; implements the port `DurableSteps`."""
 
     def __init__(self, url: str, worker: str) -> None:
         self._url = url
@@ -247,7 +247,7 @@ class Executor:
         self._numbers = count(1)
 
     async def launch(self, drive: Drive, lanes: Sequence[QueueSpec], *, runs: int, poll_s: float) -> None:
-        """Start to run legs from these queues; the worker must already be registered as living."""
+        """Start to run jobs from these queues; the worker must already be registered as living."""
         self._drive = drive
         config: DBOSConfig = {
             "name": "bridle",
@@ -282,14 +282,14 @@ class Executor:
             )
 
     async def aclose(self, timeout_s: float) -> None:
-        """Take no more legs, give running ones `timeout_s` to end, and stop."""
+        """Take no more jobs, give running ones `timeout_s` to end, and stop."""
         await asyncio.to_thread(
             DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=int(timeout_s)
         )
         # DBOS had installed its own thread pool as the event loop's executor, and has now shut it down.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
 
-    # ------------------------------------------------------------------ legs
+    # ------------------------------------------------------------------ jobs
 
     async def _leg(self, order: str) -> str:
         assert self._drive is not None
@@ -307,11 +307,11 @@ class Executor:
     # ------------------------------------------------------------------ steps
 
     def begin(self, session: SessionId) -> None:
-        """Mark the start of a session's leg here: its work becomes steps of a stint."""
+        """Mark the start of a session's job here: its work becomes steps of an attempt."""
         self._stints[session] = _Lease(Context())
 
     def end(self, session: SessionId) -> None:
-        """Mark the end of a session's leg."""
+        """Mark the end of a session's job."""
         if (stint := self._stints.pop(session, None)) is not None:
             stint.over.set()
             if not stint.began.done():  # it never will
@@ -320,7 +320,7 @@ class Executor:
     async def perform(
         self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Run work as a step of the session's stint."""
+        """Run work as a step of the session's attempt."""
 
         async def step() -> None:
             await work()
@@ -340,7 +340,7 @@ class Executor:
     async def child(
         self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
-        """Run a sub-agent as a stint below its parent's."""
+        """Run a sub-agent as an attempt below its parent's."""
         context = await self._context(parent)
         if context is not None:
             self._stints[child] = _Lease(context.copy())
@@ -350,9 +350,9 @@ class Executor:
             self.end(child)
 
     async def _context(self, session: SessionId) -> Context | None:
-        """Return the DBOS context of a session's stint, which starts with its first step.
+        """Return the DBOS context of a session's attempt, which starts with its first step.
 
-        None if the session has no stint or DBOS is about to stop: then only the journal keeps track.
+        None if the session has no attempt or DBOS is about to stop: then only the journal keeps track.
         """
         stint = self._stints.get(session)
         if stint is None:

@@ -1,4 +1,4 @@
-"""A process that runs a session of a shared database itself, without legs, such as a CLI command.
+"""A process that runs a session of a shared database itself, without jobs, such as a CLI command.
 
 It is registered as living while it holds a session, so its claims are dropped when it dies. No worker
 continues its runs automatically: the user resumes them like any interrupted run. A process that slept too

@@ -1,4 +1,4 @@
-"""The work of a leg and its outcome, encoded as text for the queue."""
+"""A job and its outcome, encoded as text for the queue."""
 
 import msgspec
 from msgspec import Struct
@@ -8,22 +8,22 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.core.session_api import Receipt
 
-MAX_ORDER_BYTES = 48 * 1024 * 1024  # the longest order is a prompt with images
+MAX_ORDER_BYTES = 48 * 1024 * 1024  # the longest job is a prompt with images
 
 
 class Job(Struct, frozen=True, omit_defaults=True):
-    """An order to claim a session, submit a command and drive the session until it rests."""
+    """A job: claim a session, submit a command and drive the session until it rests."""
 
     session: SessionId
     command: Command
     seq: int = 0
-    """The session's last record when this was ordered: later records may be effects of this order."""
+    """The session's last record when the job was ordered: later records may be effects of the job."""
     tries: int = 0
-    """How often workers have already tried to resume the run; 0 for an order from outside."""
+    """How often workers have already tried to resume the run; 0 for a job from outside."""
 
 
 class JobOutcome(Struct, frozen=True, omit_defaults=True):
-    """The outcome of a leg's command."""
+    """The outcome of a job's command."""
 
     receipt: Receipt | None = None
     failure: ErrorData | None = None
@@ -34,12 +34,12 @@ _taken = msgspec.json.Decoder(JobOutcome)
 
 
 def encode_job(order: Job) -> str:
-    """Encode an order."""
+    """Encode a job."""
     return msgspec.json.encode(order).decode()
 
 
 def decode_job(text: str) -> Job:
-    """Decode an order; raises msgspec.DecodeError."""
+    """Decode a job; raises msgspec.DecodeError."""
     return _orders.decode(text)
 
 

@@ -4,7 +4,7 @@
 join    a row in `workers`, and an advisory lock that ends with our connection
 beat    update the row by the database's clock; if it says that we are gone, we are
 judge   a process is gone if its last beat is long ago, or a few beats ago and its lock is free:
-        its claims are dropped, so that its writes are refused, and its legs go back to their queues
+        its claims are dropped, so that its writes are refused, and its jobs go back to their queues
 ```
 
 Only one process judges at a time, and only after its own beats were on time for long enough: after an
@@ -28,7 +28,7 @@ MISSED_BEATS = 3  # for a process whose connection is lost, too
 FORGET = "30 days"
 JUDGE_S = 60.0  # then another process may try
 LOOKS = 20
-SWEEP_S = 10.0  # between searches for legs of dead workers
+SWEEP_S = 10.0  # between searches for jobs of dead workers
 LEAVE_S = 5.0  # to mark us as gone; without it the judge finds out
 
 _JUDGE = int.from_bytes(b"judge", "big")
@@ -89,7 +89,7 @@ class Members:
         dead_after_s: float,
         hand_on: Callable[[Callable[[str], Awaitable[bool]]], Awaitable[int]] | None = None,
     ) -> None:
-        """Take the parts; `hand_on` puts the legs of dead workers back on their queues."""
+        """Take the parts; `hand_on` puts the jobs of dead workers back on their queues."""
         self.me = me
         self.is_draining = False
         self.is_lost = asyncio.Event()

@@ -1,8 +1,8 @@
 """One process of a cluster: a worker, a gateway, or both.
 
 ```
-start   create tables ─▶ register ─▶ listen for notices ─▶ take legs
-drain   take no more legs; runs get time to end, unfinished ones continue elsewhere ─▶ leave
+start   create tables ─▶ register ─▶ listen for notices ─▶ take jobs
+drain   take no more jobs; runs get time to end, unfinished ones continue elsewhere ─▶ leave
 ```
 """
 
@@ -56,7 +56,7 @@ AGAIN_S = 1.0  # before an interrupted run is retried
 PRUNE_S = 600.0
 LEGS_KEPT_S = 7 * 86_400.0  # for later inspection
 LISTEN_S = 5.0  # before another attempt
-GRACE_S = 5.0  # for legs to requeue their unfinished work
+GRACE_S = 5.0  # for jobs to requeue their unfinished work
 MAX_TOLD_CHARS = 500
 
 _TOKEN = "INSERT INTO bridle.cluster VALUES ('token', %s) ON CONFLICT DO NOTHING"
@@ -166,7 +166,7 @@ class Node:
 
     @property
     def worker_api(self) -> SessionApi:
-        """Return the session API for other nodes: the sessions of this process, driven by legs alone."""
+        """Return the session API for other nodes: the sessions of this process, driven only by jobs."""
         assert self._legs is not None, "this node is no worker"
         return cast(SessionApi, _WorkerApi(self.service, self._legs))
 
@@ -195,7 +195,7 @@ class Node:
             self._keep(self._prune())
 
     def stop_taking(self, timeout_s: float) -> None:
-        """Take no more legs; unfinished runs continue on other workers."""
+        """Take no more jobs; unfinished runs continue on other workers."""
         self.members.is_draining = True
         if self._legs is not None and self.executor is not None and self._ending is None:
             self._legs.is_stopping = True
@@ -258,7 +258,7 @@ class Node:
             self._loose.add(task)
             task.add_done_callback(self._loose.discard)
 
-    # ------------------------------------------------------------------ for legs
+    # ------------------------------------------------------------------ for jobs
 
     async def forward(self, session: SessionId, command: Command) -> Receipt:
         """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
@@ -268,10 +268,10 @@ class Node:
         return await self.routing.send_to_worker(holder, session, command)
 
     async def order(self, order: Job, leg: str) -> None:
-        """Order another leg, after a short delay."""
+        """Order another job, after a short delay."""
         delay_s = 0.0 if self.members.is_draining else AGAIN_S * order.tries
         glance = await self.service.ask(Status(order.session))
-        # Each worker that is interrupted at the same place orders a leg under its own name.
+        # Each worker that is interrupted at the same place orders a job under its own name.
         name = f"{leg.partition('~')[0]}~{glance.seq}-{order.tries}-{self._ground.me.id[-8:]}"
         await self.routing.order(order, glance, leg=name, delay_s=delay_s)
 
@@ -317,7 +317,7 @@ class Node:
 
 
 class _WorkerApi:
-    """The sessions of a worker; a command is taken only for one that a leg drives."""
+    """The session API of a worker; accepts commands only for sessions that a job drives."""
 
     def __init__(self, service: SessionService, legs: JobRunner) -> None:
         self._service = service
@@ -327,7 +327,7 @@ class _WorkerApi:
         return getattr(self._service, name)
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
-        """Hand a command to a session that is driven here; raises NotDrivenHere."""
+        """Submit a command to a session that is driven here; raises NotDrivenHere."""
         if isinstance(command, Fork | Delete):
             return await self._service.submit(session, command)
         return await self._legs.submit(session, command)

@@ -1,4 +1,4 @@
-"""Connections to the other workers of a cluster: one each, opened on demand."""
+"""Connections to the other workers of a cluster: one per worker, opened on demand."""
 
 import asyncio
 from collections import defaultdict
@@ -13,11 +13,11 @@ CONNECT_S = 5.0
 
 
 class PeerApi(SessionApi, Protocol):
-    """The sessions of another process, as long as it is there."""
+    """The session API of another process."""
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the connection is lost."""
+        """True if the connection is lost."""
         ...
 
 
@@ -35,7 +35,7 @@ class PeerConnections:
         """Prevents two connections to the same address."""
 
     async def api(self, address: str) -> SessionApi:
-        """Return the sessions at an address; raises OSError when nobody answers."""
+        """Return the session API at an address; raises OSError if there is no answer."""
         async with self._reaching[address]:
             api = self._apis.get(address)
             if api is None or api.is_gone:

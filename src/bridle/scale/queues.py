@@ -1,4 +1,4 @@
-"""Chooses the queue of a leg, by the label its worker needs, by the session's machine and by the model.
+"""Chooses the queue of a job, by the label its worker needs, by the session's machine and by the model.
 
 ```
 bridle                 any worker

@@ -1,12 +1,14 @@
-"""The session API of one principal: the sessions of its tenant, and what its scopes allow.
+"""The session API of one principal: limited to the sessions of its tenant and to its scopes.
 
 ```
 surface ─▶ TenantApi ─▶ SessionApi
-             │ the token still counts, the scope is there      NotAllowed
-             │ the name is one of the tenant's                 SessionNotFound, as for any that is not there
-             │ folder, mode, model, hooks, rules of the run    UsageError, NotAllowed
-             └ what changes something is noted                 audit.<tenant>.<node>
+             │ check that the token is valid and has the scope         else NotAllowed
+             │ check that the session belongs to the tenant            else SessionNotFound
+             │ check folder, mode, model, hooks and rules of the run   else UsageError, NotAllowed
+             └ log each change                                         audit.<tenant>.<node>
 ```
+
+The SessionNotFound is the same as for a session that does not exist.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -31,11 +33,11 @@ from bridle.system.current_tenant import current
 A = TypeVar("A")
 
 Standing = Callable[[Principal], Awaitable[Tenant]]
-"""What holds for a principal by now; raises NotAllowed once its token counts no more."""
+"""Returns the present tenant of a principal; raises NotAllowed if its token is no longer valid."""
 
 
 class TenantApi:
-    """What one principal sees of the session API."""
+    """The session API as one principal may use it."""
 
     def __init__(
         self,
@@ -47,7 +49,7 @@ class TenantApi:
         folders: TenantFolders,
         new_id: Callable[[], str],
     ) -> None:
-        """Take the API of all sessions, which is not ours to close."""
+        """Set the parts; `api` serves all sessions, and the caller closes it."""
         self._api = api
         self._principal = principal
         self._standing = standing
@@ -57,20 +59,20 @@ class TenantApi:
 
     @property
     def is_remote(self) -> bool:
-        """True when the sessions are in another process, where runs go on without this one."""
+        """True if the sessions live in another process: their runs continue when this one ends."""
         return self._api.is_remote
 
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
-        """Begin a session of the tenant, in one of its folders; raises UsageError for another folder."""
+        """Create a session of the tenant, in one of its folders; raises UsageError for another folder."""
         wanted = session_id or SessionId(self._new_id())
         async with self._doing("create", NEEDS["create"], wanted) as (tenant, session):
             await self._folders.check(tenant, cwd)
             return await self._api.create(cwd=cwd, agent=agent, title=title, session_id=session)
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
-        """Hand a command to a session, within what the tenant may; raises NotAllowed, SessionError."""
+        """Submit a command to a session, within the limits of the tenant; raises NotAllowed, SessionError."""
         action = snake(type(command).__name__)
         async with self._doing(action, NEEDS[action], session) as (tenant, mine):
             if isinstance(command, Fork):
@@ -83,7 +85,7 @@ class TenantApi:
             return await self._api.submit(mine, command)
 
     async def ask(self, query: Query[A]) -> A:
-        """Answer a question about the tenant's sessions and folders; raises BridleError."""
+        """Answer a query about the tenant's sessions and folders; raises BridleError."""
         action = str(query.__struct_config__.tag)
         async with self._doing(action, query.scope, getattr(query, "session", "")) as (tenant, mine):
             if mine:
@@ -93,11 +95,11 @@ class TenantApi:
             answer: Any = await self._api.ask(query)
         if isinstance(query, ListSessions):
             answer = [summary for summary in answer if may_see(self._principal, summary.id)]
-        return answer  # type: ignore[no-any-return]  # as the query says
+        return answer  # type: ignore[no-any-return]  # the type that the query declares
 
     @asynccontextmanager
     async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
-        """Let the runs of a session call tools of the caller, as long as the context is open."""
+        """Let the session's runs call tools of the caller while the context is open."""
         async with self._doing("provide_tools", NEEDS["provide_tools"], session) as (_, mine):
             pass
         async with self._api.provide_tools(mine, dispatcher):
@@ -110,7 +112,7 @@ class TenantApi:
     def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
 
     def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
-        """Yield what happens to a session, or to all of the tenant's, as long as the token is valid."""
+        """Yield a session's records and deltas, or the news of visible sessions, while the token is valid."""
         return self._watch_all() if session is None else self._watch(session, after)
 
     async def _watch(self, session: SessionId, after: int | None) -> AsyncGenerator[Record | Delta, None]:
@@ -131,15 +133,15 @@ class TenantApi:
                     yield news
 
     async def aclose(self) -> None:
-        """Leave the API of all open: it is not ours."""
+        """Do nothing: the caller closes the API of all sessions."""
 
-    # ------------------------------------------------------------------ who may
+    # ------------------------------------------------------------------ access control
 
     @asynccontextmanager
     async def _doing(
         self, action: str, scope: Scope, wanted: str = ""
     ) -> AsyncIterator[tuple[Tenant, SessionId]]:
-        """Allow an action in the name of the tenant; note it in the audit log if it changes something."""
+        """Check that an action is allowed and run it as the tenant; audit changes and refusals."""
         who = self._principal
         changes = scope != "read"
         try:
@@ -164,7 +166,7 @@ class TenantApi:
             await self._audit.flush()
 
     def _mine(self, wanted: str) -> SessionId:
-        """Return the session that the principal means; raises SessionNotFound, UsageError."""
+        """Return the full id of the session that the principal names; raises SessionNotFound, UsageError."""
         owner = tenant_of(wanted)
         if not self._principal.is_cluster_admin or not owner:
             return qualify_session(self._principal.tenant, wanted)

@@ -10,7 +10,7 @@ from bridle.core.session_api import SessionApi, SessionNews
 from bridle.scale.member_cache import MemberCache
 from bridle.scale.peer_connections import PeerConnections
 
-LOOK_S = 1.0  # between looks for new workers
+LOOK_S = 1.0  # between checks for new workers
 SETTLE_S = 5.0  # the longest wait for known workers
 
 Work = Callable[[str, SessionApi, Callable[[], None]], Awaitable[None]]

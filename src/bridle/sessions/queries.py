@@ -1,4 +1,4 @@
-"""Answers to questions about sessions: one handler for each query."""
+"""Answers queries about the sessions of this process: one handler per query."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ A = TypeVar("A")
 
 
 class Queries:
-    """Answers questions about the sessions of this process."""
+    """Answers queries about the sessions of this process."""
 
     def __init__(self, engine: Engine, roster: LiveSessions) -> None:
         self._engine = engine
@@ -67,7 +67,7 @@ class Queries:
         }
 
     async def answer(self, query: Query[A]) -> A:
-        """Answer a question; raises BridleError, as the question says."""
+        """Answer a query; raises the BridleError that the query documents."""
         answer: A = await self.handlers[type(query)](query)
         return answer
 
@@ -88,7 +88,7 @@ class Queries:
             return make_session_status(actor.journal.session, is_running=True)
         require_session_id(session)
         folded = await open_without_messages(self._engine.store, session)
-        # Asked last: a run that has begun since is not cut off.
+        # Checked last: a run that has started meanwhile must not count as interrupted.
         is_running = await self._is_running(IsRunning(session))
         return make_session_status(folded, is_running=is_running)
 
@@ -116,7 +116,7 @@ class Queries:
         with (
             current_tenant.use_tenant(tenant_of(session)),
             suppress(UsageError),
-        ):  # then what is recorded is shown
+        ):  # then only recorded changes are shown
             await self._notice_changes(session)
         return net_changes(file_changes(await self.records(Records(session)), query.after, query.upto))
 
@@ -137,21 +137,21 @@ class Queries:
     async def _preview_context(self, query: PreviewContext) -> NextContext:
         session, at = query.session, query.at
         actor = await self._roster.open(session)
-        journal = actor.journal  # whose end is also that of what servers start for it
+        journal = actor.journal  # closing the actor also ends the servers started below
         state = journal.session
         if at is not None:
             state = fold([record for record in await self.records(Records(session)) if record.seq <= at])
         options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
         await actor.runs.preparing.check_folder(options.cwd)
         setup = await set_up(self._engine, session, state, options)
-        for note in setup.notes:  # which are shown only once
+        for note in setup.notes:  # each is reported only once
             journal.show(Notice(note))
         first_of_run = state.run.first_message if state.run is not None else len(state.messages)
         backend = setup.backend
         fitted = backend.fit(state.messages, first_of_run)
         request = setup.request(backend, fitted, backend.model.max_output_tokens)
         tokens = fitted.tokens
-        if len(request.messages) != len(tokens):  # in code mode neighbours are joined
+        if len(request.messages) != len(tokens):  # code mode joins adjacent messages
             tokens = tuple(map(estimate_message, request.messages))
         return NextContext(
             backend.model.ref, request.system, request.tools, request.messages, fitted.usage, tokens

@@ -1,4 +1,4 @@
-"""The sessions of this process: every surface creates, drives, watches and reads them through this."""
+"""The session service: implements the session API for the sessions of this process."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -49,7 +49,7 @@ __all__ = ["SessionService"]
 
 
 class SessionService:
-    """Serves the sessions of this process; the ephemeral and the persistent one differ in their store."""
+    """Serves the sessions of this process; only the store decides whether they persist."""
 
     is_remote = False
 
@@ -63,7 +63,7 @@ class SessionService:
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
-        """Begin a session with an agent, or the usual one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
         session = self._named(session_id)
         agent = agent or self._engine.default_agent
         self._engine.load_agent(agent, cwd)
@@ -79,7 +79,7 @@ class SessionService:
         return wanted
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
-        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        """Submit a command to a session; raises SessionError if it is refused."""
         if isinstance(command, Fork):
             return await self._fork(session, command)
         if isinstance(command, Delete):
@@ -89,9 +89,9 @@ class SessionService:
         return await actor.submit(await self._expanded(actor, command))
 
     async def _expanded(self, actor: Actor, command: Command) -> Command:
-        """Put what a prompt of a server says into the place of its name.
+        """Replace the name of an MCP server's prompt, such as `/mcp__server__name`, with the prompt's text.
 
-        A sub-agent is prompted by a model, which may not call on servers behind the back of rules.
+        Not for sub-agents: a model writes their prompts, and this would let it call servers without rules.
         """
         servers = self._engine.servers
         if (
@@ -113,12 +113,12 @@ class SessionService:
         return replace(command, message=Message("user", (*masked, *others)))
 
     async def ask(self, query: Query[A]) -> A:
-        """Answer a question; raises BridleError, as the question says."""
+        """Answer a query; raises the BridleError that the query documents."""
         return await self._queries.answer(query)
 
     @asynccontextmanager
     async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
-        """Let the runs of a session call tools of the caller, as long as the context is open."""
+        """Let the session's runs call tools of the caller while the context is open."""
         await self._queries.records(Records(session, limit=1))
         with self._engine.loans.lend(session, dispatcher):
             yield
@@ -130,13 +130,13 @@ class SessionService:
     def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
 
     def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
-        """Yield what happens to a session, or with None the state of every session and its changes."""
+        """Yield the records and deltas of a session; with None, the news of every session."""
         if session is None:
             return self._roster.news()
         return watch_session(self._engine.store, self._bus, session, after, pieces=True)
 
     async def wait(self, session: SessionId, run_id: RunId, after: int = 0) -> RunEnded:
-        """Wait for a run's end."""
+        """Wait for the end of a run that is recorded after `after`."""
         actor = self._roster.get(session)
         if actor is not None and (aborted := actor.runs.aborted) is not None and aborted.run_id == run_id:
             return RunEnded(run_id, "failed", reason=aborted.reason)
@@ -148,7 +148,7 @@ class SessionService:
         raise SessionNotRunning(f"run {run_id} is not followed any more")
 
     async def _fork(self, session: SessionId, command: Fork) -> ForkReceipt:
-        """Begin a child session with the messages up to a record."""
+        """Create a child session with the messages up to a record."""
         records = await self._queries.records(Records(session))
         if command.at is not None:
             check_seq(session, records, command.at)
@@ -162,7 +162,7 @@ class SessionService:
         return ForkReceipt(len(events), session=child)
 
     async def _delete(self, session: SessionId) -> None:
-        """Remove a session for good, and its sub-agents; raises SessionBusy while one of them runs."""
+        """Delete a session and its sub-agents permanently; raises SessionBusy while one of them runs."""
         require_session_id(session)
         actor = self._roster.get(session)
         if actor is not None:
@@ -185,39 +185,39 @@ class SessionService:
             await self._engine.claims.release(session)
 
     async def interrupt(self, session: SessionId, reason: str = "") -> None:
-        """Cancel the active run and wait for its end; an idle session is left as it is."""
+        """Cancel the active run and wait for its end; do nothing if there is none."""
         actor = self._roster.get(session)
         if actor is None or not actor.is_busy:
             return
         run, seq = actor.journal.session.run, actor.journal.session.seq
-        with suppress(SessionNotRunning):  # it ended by itself just now
+        with suppress(SessionNotRunning):  # it has just ended
             await actor.submit(Cancel(reason))
         if run is not None:
             await self.wait(session, run.run_id, after=seq)
 
     def live(self) -> Sequence[LiveSession]:
-        """Return the sessions that are in memory, those that run first."""
+        """Return the sessions in memory, running ones first."""
         return self._roster.live()
 
     def server_pids(self) -> dict[str, int]:
-        """Return the processes of ours that serve models, by what they serve."""
+        """Return the process ids of the model servers that we run, by what they serve."""
         models = self._engine.models
         return models.server_pids() if implements(models, LocalModels) else {}
 
     def notify(self, text: str) -> None:
-        """Tell everyone who watches a session something that changes nothing."""
+        """Show a notice to every watcher of every session, without recording it."""
         self._bus.publish_everywhere(Notice(text))
 
     async def drop_idle(self, idle_s: float, most: int) -> None:
-        """Close sessions that nobody has used or watched for a time, and the longest idle of too many."""
+        """Close sessions unused and unwatched for `idle_s`, and the longest idle beyond `most` in memory."""
         await self._roster.drop_idle(idle_s, most)
 
     async def park(self, timeout_s: float) -> None:
-        """Give active runs a time to end, then leave them as they are recorded: they can be resumed."""
+        """Wait up to `timeout_s` for active runs to end; stop the others, which can be resumed."""
         await self._roster.park(timeout_s)
 
     async def begin_queued(self, session: SessionId) -> None:
-        """Let the prompt that has waited longest run, where a crash has left it and nothing else keeps it.
+        """Start the oldest prompt that a crash left queued, unless a run is open or the last was stopped.
 
         Raises SessionError, StoreError.
         """
@@ -231,28 +231,28 @@ class SessionService:
             await actor.runs.until_free()
 
     def is_busy(self, session: SessionId) -> bool:
-        """Tell whether a run of a session is active in this process."""
+        """Return True if a run of a session is active in this process."""
         actor = self._roster.get(session)
         return actor is not None and actor.is_busy
 
     def rests(self, session: SessionId) -> bool:
-        """Tell whether a run is active here that can do nothing before a person has answered."""
+        """Return True if a run is active here that cannot continue until a person answers."""
         actor = self._roster.get(session)
         return actor is not None and actor.rests and self._engine.is_at_rest(session)
 
     async def set_aside(self, session: SessionId) -> None:
-        """Let go of a session and leave its run, if one is active, as it is recorded: it can be resumed.
+        """Close a session here and stop its run, if any, without recording an end: it can be resumed.
 
-        So are the sub-agents of the run; one of them is only set aside together with it.
+        The same holds for the run's sub-agents; a sub-agent is only set aside together with its parent.
         """
         await self._roster.set_aside(session)
 
     async def give_up(self, session: SessionId, reason: str) -> None:
-        """End a run that was cut off and cannot go on; raises SessionBusy while it is being driven."""
+        """End an interrupted run that cannot continue; raises SessionBusy while it is driven."""
         await (await self._roster.open(session)).give_up(reason)
 
     async def aclose(self) -> None:
-        """Cancel active runs, record their ends, and release everything."""
+        """Cancel active runs, record their ends, and release all resources."""
         await self._roster.aclose()
         await self._family.aclose()
         for tool in self._engine.tools:
@@ -267,12 +267,12 @@ class SessionService:
         await self._engine.store.aclose()
 
     async def let_go_unused(self, session: SessionId) -> None:
-        """Close a session in this process, unless a command is being taken or a run is active."""
+        """Close a session in this process, unless it is processing a command or a run is active."""
         await self._roster.let_go_unused(session)
 
     async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
-        """Close a session in this process: what it holds ends, a run that is active too.
+        """Close a session in this process: end its active run, if any, and release its resources.
 
-        With `background_task` the run is left as it is recorded: it can be resumed.
+        With `aside`, the run stops without a recorded end: it can be resumed.
         """
         await (self._roster.set_aside(session) if aside else self._roster.let_go(session))

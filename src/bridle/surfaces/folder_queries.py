@@ -1,4 +1,4 @@
-"""Questions about a folder: its agents, skills, models, rules and servers; and the use of all sessions."""
+"""Queries about a folder: its agents, skills, models, rules and servers; and the usage of all sessions."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,21 +33,21 @@ Topic = Literal["agents", "skills", "models", "rules", "servers", "stats"]
 
 
 class FolderView(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One thing that was asked about a folder; only the field of its name is there."""
+    """The answer about one topic of a folder; only the field with the topic's name is present."""
 
     what: Topic
     agents: list[AgentRow] | None = None
     skills: list[Skill] | None = None
     models: list[ModelView] | None = None
-    """Those that can be asked."""
+    """The usable models."""
     rules: RuleList | None = None
     servers: list[ServerView] | None = None
     stats: AllStats | None = None
-    """What all sessions have used."""
+    """The usage of all sessions."""
 
 
 class FolderQueries(Struct, frozen=True):
-    """Answers questions about folders: a path, or empty for the default one; raises BridleError."""
+    """Answers queries about folders; `cwd` is a path, or empty for the default one; raises BridleError."""
 
     api: SessionApi
     folders: Folders
@@ -61,7 +61,7 @@ class FolderQueries(Struct, frozen=True):
         return await self._in(cwd, lambda settings: list(skills_in(settings)))
 
     async def models(self, cwd: str = "", part: str = "", *, every: bool = False) -> list[ModelView]:
-        """List the models that can be asked; by a part of the name, or with `every`, also the others."""
+        """List the usable models; with a part of the name or `every`, also unusable ones."""
 
         def found(settings: Settings) -> list[ModelView]:
             known = known_models(settings)
@@ -72,23 +72,23 @@ class FolderQueries(Struct, frozen=True):
         return await self._in(cwd, found)
 
     async def real_models(self, cwd: str = "") -> list[ModelView]:
-        """List every model that has a name, with or without a key, but for scripted ones."""
+        """List all known models except scripted ones, with or without an API key."""
         return [model for model in await self.models(cwd, every=True) if model.kind != "scripted"]
 
     async def rules(self, cwd: str = "", agent: str = "") -> RuleList:
-        """Return the rules that hold in a folder, for its agent or another one."""
+        """Return the rules that apply in a folder, for its default agent or the given one."""
         return await self._in(cwd, lambda settings: rule_list(settings, agent))
 
     async def servers(self, cwd: str = "") -> list[ServerView]:
-        """Say how the tool servers and language servers of a folder are."""
+        """List the MCP servers and language servers of a folder, with their state."""
         return list(await self.api.ask(Servers(await asyncio.to_thread(self.folders.path, cwd))))
 
     async def stats(self, since: int = 0, *, archived: bool = False) -> AllStats:
-        """Return what all sessions have used since a time, in milliseconds since 1970."""
+        """Return the usage of all sessions since a time, in milliseconds since 1970."""
         return await count_all_usage(self.api, since=since, archived=archived)
 
     async def folder(self, what: Topic, cwd: str = "") -> FolderView:
-        """Return one thing about a folder, by its name."""
+        """Return the answer about one topic of a folder."""
         match what:
             case "agents":
                 return FolderView(what=what, agents=await self.agents(cwd))

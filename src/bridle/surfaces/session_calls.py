@@ -1,4 +1,4 @@
-"""What surfaces often do with the session API in more than one call, or with part of an answer."""
+"""Helpers of the surfaces: common operations that combine calls of the session API."""
 
 import asyncio
 from contextlib import aclosing
@@ -29,7 +29,7 @@ async def read_session(api: SessionApi, session: SessionId) -> Session:
 
 async def export_session(api: SessionApi, session: SessionId, form: "Format" = "md") -> str:
     """Return a session as a document; raises SessionNotFound."""
-    from bridle.surfaces.export import FORMATS  # few need it
+    from bridle.surfaces.export import FORMATS  # only a few callers need it
 
     return await asyncio.to_thread(FORMATS[form], await api.ask(Records(session)))
 
@@ -37,7 +37,7 @@ async def export_session(api: SessionApi, session: SessionId, form: "Format" = "
 async def fork_session(
     api: SessionApi, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
 ) -> SessionId:
-    """Begin a child session with the messages up to record `at` (default: all); returns its id."""
+    """Create a child session with the messages up to record `at` (default: all); return its id."""
     receipt = await api.submit(session, Fork(at, session_id))
     assert isinstance(receipt, ForkReceipt)
     return receipt.session

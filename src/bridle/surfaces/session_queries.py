@@ -1,7 +1,7 @@
-"""Questions about one session that REST, JSON-RPC and ACP pass on as they are.
+"""The table of queries about one session that REST, JSON-RPC and ACP forward unchanged.
 
-A row makes a question known to all three: parameters, route, method and documents are made from the
-fields of its query. Questions that a surface pages or words in its own way are not in this table.
+One row adds a query to all three: parameters, route, method and documentation are generated from the fields
+of its query. Queries that a surface pages or names differently are not in this table.
 """
 
 from typing import Any
@@ -15,25 +15,25 @@ from bridle.surfaces.error_codes import PROVIDER_ERROR, SESSION_BUSY, ErrorKind
 
 
 class SessionQuery(Struct, frozen=True):
-    """One row."""
+    """One row of the table."""
 
     name: str
-    """JSON-RPC has `session/<name>`, ACP `_bridle/<name>`."""
+    """The method is `session/<name>` in JSON-RPC, `_bridle/<name>` in ACP."""
     path: str
-    """Of REST, below `/sessions/{id}/`."""
+    """The REST path below `/sessions/{id}/`."""
     doc: str
     kind: type[Query[Any]]
     problems: tuple[ErrorKind, ...] = (SESSION_BUSY,)
 
     def parameters(self, number: Any, special: dict[str, Any] | None = None) -> list[tuple[str, Any, Any]]:
-        """Return the fields for `defstruct`, without the session; `number` is the surface's type of an int.
+        """Return the fields for `defstruct`, without the session; `number` is the surface's integer type.
 
-        `special` has types for fields that a surface bounds in another way.
+        `special` has other types for some fields, by name, for example with other bounds.
         """
         return [_parameter(field, (special or {}).get(field.name, number)) for field in self._fields()]
 
     def query(self, session: SessionId, given: Struct) -> Query[Any]:
-        """Return the question about a session, with what a client has given."""
+        """Return the query about a session, with the values from the client's request."""
         return self.kind(session, **{field.name: getattr(given, field.name) for field in self._fields()})
 
     def _fields(self) -> list[FieldInfo]:

@@ -30,7 +30,7 @@ class ProcessSpec(Struct, frozen=True):
     shown: tuple[str, ...] = ()
     """With `reads_only`: further folders that it may see, by absolute path."""
     rules: tuple[Rule, ...] = ()
-    """Deny rules make paths unreadable or read-only; allow rules of `tool` let it reach domains."""
+    """Deny rules make paths unreadable or read-only; allow rules of `tool` let it connect to domains."""
     mode: Mode = "ask"
     tool: str = "bash"
     keep: Callable[[str], None] | None = None
@@ -38,7 +38,7 @@ class ProcessSpec(Struct, frozen=True):
     confined: bool = True
     """False runs it without a sandbox, as the user decided."""
     open_network: bool = False
-    """True lets it reach every host, not only those that rules allow."""
+    """True lets it connect to every host, not only those that rules allow."""
     shows_program: bool = False
     """True lets it see the files named in its command line and what belongs to them, even in `/tmp`."""
     memory_bytes: int | None = None

@@ -201,7 +201,7 @@ async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, py
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=log,
-            start_new_session=True,  # Ctrl-C must not reach it; we kill it below
+            start_new_session=True,  # Ctrl-C must not interrupt it; we kill it below
         )
     try:
         while process.returncode is None:

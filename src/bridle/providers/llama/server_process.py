@@ -136,7 +136,7 @@ async def spawn(argv: Sequence[str], key: str) -> ServerProcess:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         cwd=Path(argv[0]).parent,
-        start_new_session=True,  # Ctrl-C does not reach it, and the group can be killed as one
+        start_new_session=True,  # Ctrl-C does not interrupt it, and the group can be killed as one
     )
     stdin = transport.get_pipe_transport(0)
     assert isinstance(stdin, asyncio.WriteTransport)

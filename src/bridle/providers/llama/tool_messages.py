@@ -6,7 +6,7 @@ tool       result of a, result of b  ─▶   user       Tool: a ⏎⏎ Result: 
 user       go on                                     ---  go on
 ```
 
-Each result is written out before they are joined, so that all of them reach the model.
+Each result is written out before they are joined, so that the model gets all of them.
 """
 
 from collections.abc import Iterator, Sequence

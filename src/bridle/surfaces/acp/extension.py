@@ -1,4 +1,4 @@
-"""Our own requests, for what the protocol has no word for.
+"""Bridle's extension requests, for operations that ACP does not define.
 
 ```
 _bridle/command      {"sessionId":…, "command": {"type":"steer",…}}  ─▶ {"seq":…, "run_id":…, "item_id":…}
@@ -39,18 +39,18 @@ Seq = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
 class _Request(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """What every request is."""
+    """The base of all requests."""
 
 
 class CommandRequest(_Request, frozen=True):
-    """A command for a session that is open."""
+    """A command for an open session."""
 
     session_id: str
     command: Command
 
 
 class RecordsRequest(_Request, frozen=True):
-    """Which records are wanted."""
+    """The range of records to return."""
 
     session_id: str
     after: Seq = 0
@@ -58,20 +58,20 @@ class RecordsRequest(_Request, frozen=True):
 
 
 class ExportRequest(_Request, frozen=True):
-    """How a session is to be written."""
+    """The session to export, and the format."""
 
     session_id: str
     format: Format = "md"
 
 
 class UsageRequest(_Request, frozen=True):
-    """Whose use is wanted."""
+    """The session whose usage to return."""
 
     session_id: str
 
 
 class FolderRequest(_Request, frozen=True):
-    """What is wanted of a folder."""
+    """The topic and the folder to describe."""
 
     what: Topic
     cwd: str = ""
@@ -103,7 +103,7 @@ async def answer(
     folders: Folders,
     sessions: Mapping[SessionId, OpenSession],
 ) -> Any:
-    """Answer a request by its name without the underscore; raises BridleError, RequestError."""
+    """Answer a request; `method` has no underscore; raises BridleError, RequestError."""
     if method not in REQUESTS:
         raise RequestError.method_not_found(f"_{method[:100]}")
     try:
@@ -128,7 +128,7 @@ async def answer(
 
 async def _command(request: CommandRequest, sessions: Mapping[SessionId, OpenSession]) -> Receipt:
     opened = sessions.get(SessionId(request.session_id))
-    if opened is None:  # nothing here would answer what its run asks
+    if opened is None:  # no client would answer the approvals and questions of its run
         raise SessionNotFound(f'session "{request.session_id[:200]}" is not open here', hint="session/load")
     return await opened.submit(request.command)
 

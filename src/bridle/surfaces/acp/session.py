@@ -204,7 +204,7 @@ class OpenSession:
     # ------------------------------------------------------------------ requests of the editor
 
     async def prompt(self, prompt: Prompt) -> Ended | None:
-        """Hand in a prompt and wait for the end of its run; None when it was taken out of the queue.
+        """Submit a prompt and wait for the end of its run; None if it was removed from the queue.
 
         Raises what the session API raises.
         """

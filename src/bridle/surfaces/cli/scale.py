@@ -86,7 +86,7 @@ def run_gateway(args: argparse.Namespace, console: Console) -> int:
 
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
-    """Show the cluster's processes, and how many legs run and wait."""
+    """Show the cluster's processes, and how many jobs run and wait."""
     view = asyncio.run(_look(_settings(console)))
     if args.json:
         console.out.json(json.encode(view))
@@ -169,7 +169,7 @@ def migrate(args: argparse.Namespace, console: Console) -> int:
 
 
 def prune(args: argparse.Namespace, console: Console) -> int:
-    """Remove old archived sessions and the records of old legs."""
+    """Remove old archived sessions and the records of old jobs."""
     from bridle.scale.durable import JobQueue
     from bridle.stores.postgres.retention import prune_archived
 

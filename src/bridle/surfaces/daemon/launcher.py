@@ -63,7 +63,7 @@ async def _reach_child(place: DaemonFiles, child: subprocess.Popen[bytes]) -> Re
     """Connect to a starting daemon; None if it has exited or took too long."""
     deadline = asyncio.get_running_loop().time() + START_S
     while asyncio.get_running_loop().time() < deadline:
-        has_ended = child.poll() is not None  # another daemon may have been faster: then we reach that one
+        has_ended = child.poll() is not None  # another daemon may have been faster: then we connect to it
         if (daemon := await connect_if_running(place)) is not None:
             return daemon
         if has_ended:

@@ -13,7 +13,7 @@ THIS_MACHINE = "127.0.0.1"
 def parse_listen_address(
     address: str, key: str, *, tls: TlsFiles = NO_TLS, has_token: bool = True
 ) -> tuple[str, int]:
-    """Split an address; raises ConfigError if other machines can reach it and it is not protected."""
+    """Split an address; raises ConfigError if other machines can connect and it is not protected."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]") or THIS_MACHINE
     name = THIS_MACHINE if host == "localhost" else host

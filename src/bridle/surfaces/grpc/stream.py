@@ -194,7 +194,7 @@ class RunStream:
             await self._submit(decision)
 
     async def _submit(self, command: Command) -> None:
-        """Submit a command if the run is still active: it must not reach a later run of the session."""
+        """Submit a command if the run is still active: it must not affect a later run of the session."""
         if self._begun is None or self._told is None or self._told.is_over:
             return
         with suppress(SessionError):  # it just ended

@@ -1,4 +1,4 @@
-"""`bridle_sessions`: look at sessions and tell them something, by the name of the action."""
+"""The MCP tool `bridle_sessions`: reads and controls sessions; its argument `action` names the operation."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -59,7 +59,7 @@ MAX_TEXT_CHARS = 4 * 1024 * 1024
 
 
 class SessionView(Struct, frozen=True, omit_defaults=True):
-    """How a session is, and what it waits for."""
+    """The state of a session, and what it waits for."""
 
     session_id: SessionId
     title: str
@@ -71,25 +71,25 @@ class SessionView(Struct, frozen=True, omit_defaults=True):
     updated_at: int
     seq: int
     is_active: bool
-    """A run goes on, somewhere."""
+    """True while a run is active, in any process."""
     archived: bool
     totals: Totals
     run_id: RunId | None = None
-    """The run that was begun last and whose end is not recorded."""
+    """The latest run, if its end is not recorded."""
     outcome: Outcome | None = None
     """How the last run ended."""
     text: str = ""
-    """What it said last."""
+    """Its last text."""
     approvals: list[ApprovalRequested] = []
-    """What waits for `decide`."""
+    """Approvals that wait for `decide`."""
     questions: list[QuestionAsked] = []
-    """What waits for `reply`."""
+    """Questions that wait for `reply`."""
     queue: list[dict[str, str]] = []
-    """Prompts that wait, each with its `item_id`."""
+    """Queued prompts, each with its `item_id`."""
 
 
 class SessionsAnswer(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What an action came to; which fields there are goes by the action."""
+    """The result of an action; the action decides which fields are present."""
 
     action: Action
     session_id: SessionId | None = None
@@ -97,11 +97,11 @@ class SessionsAnswer(Struct, frozen=True, omit_defaults=True, kw_only=True):
     session: SessionView | None = None
     records: list[dict[str, Any]] | None = None
     next: int | None = None
-    """What to give as `after` for the next page; absent on the last one."""
+    """The value of `after` for the next page; absent on the last one."""
     text: str | None = None
     changes: list[FileChange] | None = None
     context: dict[str, Any] | None = None
-    """What the next turn sends: model, system text, tools, messages, and how many tokens they are."""
+    """The request of the next turn: model, system text, tools, messages, and their numbers of tokens."""
     usage: Stats | None = None
     plan: RewindPlan | None = None
     seq: int | None = None
@@ -113,7 +113,7 @@ Work = Callable[[Call, SessionsArgs], Awaitable[SessionsAnswer]]
 
 
 class Deed(Struct, frozen=True):
-    """One action: what it needs, what it may have, and who does it."""
+    """One action: its function, its required arguments and its optional ones."""
 
     work: Work
     needs: tuple[str, ...] = ("session_id",)
@@ -121,7 +121,7 @@ class Deed(Struct, frozen=True):
 
 
 async def sessions(call: Call) -> Answered:
-    """Do what an action says."""
+    """Run the action that the arguments name."""
     args = read_arguments(call.params.arguments, SessionsArgs)
     deed = DEEDS[args.action]
     given = given_fields(args) - {"action"}
@@ -133,7 +133,7 @@ async def sessions(call: Call) -> Answered:
     return tool_result(_said(done), done)
 
 
-# ---------------------------------------------------------------------------- looking
+# ---------------------------------------------------------------------------- actions that read
 
 
 async def _list(call: Call, args: SessionsArgs) -> SessionsAnswer:
@@ -223,17 +223,17 @@ async def _plan_rewind(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 def bounded(text: str) -> str:
-    """Cut a text that is too long for one answer."""
+    """Truncate a text that is too long for one answer."""
     if len(text) <= MAX_TEXT_CHARS:
         return text
     return f"{text[:MAX_TEXT_CHARS]}\n\n… {len(text) - MAX_TEXT_CHARS} more characters\n"
 
 
-# ---------------------------------------------------------------------------- telling
+# ---------------------------------------------------------------------------- actions that change
 
 
 def _command(make: Callable[[SessionsArgs], Command]) -> Work:
-    """Hand a command to the session."""
+    """Return an action that submits a command to the session."""
 
     async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
         session, _ = await find_session(call.api, args.session_id)
@@ -247,7 +247,7 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
 
 
 async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    """Let a prompt wait for the end of the active run; whoever asks then finds nobody."""
+    """Queue a prompt behind the active run; no client answers the questions of its run."""
     session, _ = await find_session(call.api, args.session_id)
     if not await call.api.ask(IsRunning(session)):
         raise SessionNotRunning(f"session {session} is not running", hint="bridle_run begins a run")

@@ -1,1 +1,1 @@
-"""Sessions in another process: the daemon's own wire, its server, and a client like the service itself."""
+"""Sessions of another process: the daemon's protocol, its server, and a client with the session API."""

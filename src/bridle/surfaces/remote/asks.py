@@ -1,17 +1,17 @@
-"""What a client can ask of the daemon, and what comes back: one JSON object a line, UTF-8, both ways.
+"""The protocol between a client and the daemon: one JSON object per line, UTF-8, in both directions.
 
 ```
-client  {"version":"0.1.0","token":""}                              first
+client  {"version":"0.1.0","token":""}                              first line
 daemon  {"version":"0.1.0","pid":4711}
-client  {"id":1,"ask":{"type":"submit","session":…,"command":…}}    any number, without waiting
+client  {"id":1,"ask":{"type":"submit","session":…,"command":…}}    any number, without waiting for answers
         {"id":2,"ask":{"type":"watch","session":…,"after":0}}
         {"id":6,"ask":{"type":"query","query":{"type":"plan_rewind",…}}}
-daemon  {"id":1,"result":…}            one for each ask, or …
+daemon  {"id":1,"result":…}            one per request, or …
         {"id":1,"failure":{"kind":"SessionBusy","message":…}}
-        {"id":2,"item":…}              … for a watch as many as there are, until the client says
+        {"id":2,"item":…}              … many for a watch, until the client sends
 client  {"id":3,"ask":{"type":"unwatch","watch":2}}
-        {"id":4,"ask":{"type":"provide_tools","session":…,"specs":[…]}}   the same way: the items are calls,
-        {"id":5,"ask":{"type":"finish","loan":4,"call_id":…,…}}       which the client makes for the session
+        {"id":4,"ask":{"type":"provide_tools","session":…,"specs":[…]}}   a stream of tool calls,
+        {"id":5,"ask":{"type":"finish","loan":4,"call_id":…,…}}           which the client runs
 ```
 """
 
@@ -29,34 +29,34 @@ from bridle.core.queries import AnyQuery
 from bridle.core.session_api import LiveSession
 from bridle.core.tool import Access, ToolSpec
 
-MAX_LINE_BYTES = 64 * 1024 * 1024  # a message with pictures is the longest thing there is
+MAX_LINE_BYTES = 64 * 1024 * 1024  # the longest line is a message with images
 
 
 class Hello(Struct, frozen=True, omit_defaults=True):
-    """Who wants to come in."""
+    """The first line of a client."""
 
     version: str
     token: str = ""
 
 
 class Welcome(Struct, frozen=True, omit_defaults=True):
-    """Who answers; `refusal` says why nothing more will come."""
+    """The daemon's reply to `Hello`; with a `refusal`, its last line."""
 
     version: str
     pid: int
     refusal: str = ""
     salt: str = ""
     keys: dict[str, str] = {}
-    """Fingerprints of the daemon's API keys, by the variable that each came in."""
+    """Fingerprints of the daemon's API keys, by environment variable."""
 
 
 def fingerprint(salt: str, key: str) -> str:
-    """Return what tells two keys apart and none of them away."""
+    """Return a salted hash, to compare keys without revealing them."""
     return hashlib.sha256(f"{salt}\0{key}".encode(errors="replace")).hexdigest()[:16]
 
 
 class AskKind(Struct, frozen=True, tag=snake, omit_defaults=True):
-    """Something to be done by the daemon."""
+    """The base of all requests to the daemon."""
 
 
 class Create(AskKind, frozen=True):
@@ -84,7 +84,7 @@ class ProvideTools(AskKind, frozen=True):
     session: SessionId
     specs: tuple[ToolSpec, ...]
     access: dict[str, Access] = {}
-    """What calls of them touch, by their names; without a word nothing that is guarded."""
+    """What calls of each tool access, by tool name; a missing one accesses nothing that is guarded."""
 
 
 class Finish(AskKind, frozen=True):
@@ -100,19 +100,19 @@ class AskQuery(AskKind, frozen=True, tag="query"):
 
 
 class WatchAll(AskKind, frozen=True):
-    """Ask for the state of all sessions, and its changes."""
+    """Watch the state of all sessions."""
 
 
 class OpenWeb(AskKind, frozen=True):
-    """Ask for a link that opens the page in a browser once."""
+    """Request a link that opens the web page in a browser, once."""
 
 
 class Status(AskKind, frozen=True):
-    """Ask how the daemon is."""
+    """Request the status of the daemon."""
 
 
 class Shutdown(AskKind, frozen=True):
-    """Ask the daemon to end."""
+    """Request the end of the daemon."""
 
 
 Ask = (
@@ -147,16 +147,16 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
 
 class WebAddress(Struct, frozen=True):
-    """Where the page is."""
+    """The address of the web page."""
 
     url: str
-    """Logs in who opens it, once."""
+    """A link that logs the browser in, once."""
     address: str
     """Host and port."""
 
 
 class DaemonStatus(Struct, frozen=True, omit_defaults=True):
-    """How the daemon is."""
+    """The status of the daemon."""
 
     version: str
     pid: int
@@ -165,11 +165,11 @@ class DaemonStatus(Struct, frozen=True, omit_defaults=True):
     home: str
     socket: str
     listening: tuple[str, ...] = ()
-    """Where else it can be reached."""
+    """The other addresses at which it listens."""
     memory_bytes: int = 0
     clients: int = 0
     sessions: tuple[LiveSession, ...] = ()
-    """What is in memory; of a node of a cluster that of all machines, as far as it has heard."""
+    """The sessions in memory; for a cluster node, those of all machines in the news it has received."""
     is_stopping: bool = False
     is_node: bool = False
-    """It belongs to a cluster: a run that it has not heard of may go on elsewhere."""
+    """True if it belongs to a cluster: runs that it does not list may be active on other machines."""

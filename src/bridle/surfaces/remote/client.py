@@ -1,4 +1,4 @@
-"""The sessions of the daemon: the `SessionApi` over its socket."""
+"""A client of the daemon: implements `SessionApi` over its socket."""
 
 import asyncio
 import os
@@ -43,22 +43,22 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 HELLO_S = 10.0
-PAGE = 512  # records of one answer: a whole session may be longer than a line can be
+PAGE = 512  # records per answer: a whole session may exceed the maximum line length
 
 
 class VersionMismatch(DaemonGone):
-    """The daemon is of another version."""
+    """The daemon has another version."""
 
 
 class RemoteService:
-    """Speaks with the daemon; made by `connect`."""
+    """The session API of the daemon; create it with `connect`."""
 
     is_remote = True
 
     def __init__(self, lines: Lines, writer: asyncio.StreamWriter, welcome: Welcome) -> None:
         self.daemon = welcome
         self.env: dict[str, str] = {}
-        """What programs of our runs get of our own variables."""
+        """Environment variables of this process that programs of our runs get."""
         self._connection = Connection(lines, writer)
 
     # ------------------------------------------------------------------ the session API
@@ -66,22 +66,23 @@ class RemoteService:
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
     ) -> SessionId:
-        """Begin a session with an agent, or the usual one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
         return SessionId(await self._connection.ask(Create(cwd, agent, title, session_id), str))
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
-        """Hand a command to a session; raises SessionError when it cannot be taken."""
+        """Submit a command to a session; raises SessionError if it is refused."""
         kind = ForkReceipt if isinstance(command, Fork) else Receipt
         return await self._connection.ask(Submit(session, _from_here(command, self.env)), kind)
 
     async def ask(self, query: Query[A]) -> A:
-        """Answer a question; raises BridleError, as the question says."""
+        """Answer a query; raises the BridleError that the query documents."""
         if isinstance(query, Records):
             return await self._records(query)  # type: ignore[return-value]  # A is list[Record] here
-        return await self._connection.ask(AskQuery(query), answer_type(type(query)))  # type: ignore[arg-type]  # one of AnyQuery
+        # Every query is one of `AnyQuery`.
+        return await self._connection.ask(AskQuery(query), answer_type(type(query)))  # type: ignore[arg-type]
 
     async def _records(self, query: Records) -> list[Record]:
-        """Ask for records page by page."""
+        """Read records page by page."""
         records: list[Record] = []
         after, wanted = query.after, query.limit
         while wanted is None or wanted > 0:
@@ -98,8 +99,8 @@ class RemoteService:
 
     @asynccontextmanager
     async def provide_tools(self, session: SessionId, dispatcher: "ToolDispatcher") -> AsyncIterator[None]:
-        """Let the runs of a session call tools of ours, as long as the context is open."""
-        from bridle.core.ports import GuardedDispatcher, implements  # which few clients need
+        """Let the session's runs call tools of this process while the context is open."""
+        from bridle.core.ports import GuardedDispatcher, implements  # only a few clients need it
         from bridle.surfaces.remote.client_tools import ProvidedTools
 
         specs, access = tuple(dispatcher.specs), {}
@@ -116,7 +117,7 @@ class RemoteService:
             await loan.aclose()
 
     async def _finish(self, finish: Finish) -> None:
-        with suppress(DaemonGone):  # nobody waits for it any more
+        with suppress(DaemonGone):  # the run that waited for it is gone too
             await self._connection.ask(finish, type(None))
 
     @overload
@@ -126,7 +127,7 @@ class RemoteService:
     def watch(self, session: None) -> AsyncGenerator[SessionNews, None]: ...
 
     def watch(self, session: SessionId | None, after: int | None = 0) -> AsyncGenerator[Any, None]:
-        """Yield what happens to a session, or with None the state of every session and its changes."""
+        """Yield the records and deltas of a session; with None, the news of every session."""
         return self._watch_all() if session is None else self._watch(session, after)
 
     async def _watch(self, session: SessionId, after: int | None) -> AsyncGenerator[Record | Delta, None]:
@@ -146,35 +147,35 @@ class RemoteService:
                     yield news
 
     async def aclose(self) -> None:
-        """Hang up; runs go on."""
+        """Close the connection; runs continue in the daemon."""
         await self._connection.aclose()
 
     # ------------------------------------------------------------------ the daemon itself
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the connection is lost."""
+        """True if the connection is lost."""
         return self._connection.is_gone
 
     async def status(self) -> DaemonStatus:
-        """Return how the daemon is."""
+        """Return the status of the daemon."""
         return await self._connection.ask(Status(), DaemonStatus)
 
     async def shutdown(self) -> None:
-        """Ask the daemon to end."""
+        """Make the daemon end."""
         await self._connection.ask(Shutdown(), type(None))
 
     async def open_web(self) -> WebAddress:
-        """Ask for a link that opens the page in a browser once; raises ConfigError."""
+        """Return a link that opens the web page in a browser, once; raises ConfigError."""
         return await self._connection.ask(OpenWeb(), WebAddress)
 
     async def until_gone(self) -> None:
-        """Wait until the daemon has hung up."""
+        """Wait until the connection is closed."""
         await self._connection.until_gone()
 
 
 def _from_here(command: AnyCommand, env: dict[str, str]) -> AnyCommand:
-    """Say what is clear here and not there: our variables, and where a model lies that is a file."""
+    """Add what the daemon cannot find out: our environment variables, and the full path of a model file."""
     if not isinstance(command, Prompt | Resume):
         return command
     options = replace(command.options, env={**env, **command.options.env})
@@ -187,7 +188,7 @@ def _from_here(command: AnyCommand, env: dict[str, str]) -> AnyCommand:
 async def say_hello(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, version: str, token: str = ""
 ) -> RemoteService:
-    """Introduce ourselves on a new connection; raises DaemonGone when the daemon does not want us."""
+    """Send `Hello` on a new connection and return the client; raises DaemonGone if the daemon refuses."""
     lines = Lines(reader)
     try:
         async with asyncio.timeout(HELLO_S):
@@ -198,7 +199,7 @@ async def say_hello(
     except (ConnectionError, TimeoutError, LineTooLong, msgspec.DecodeError) as error:
         writer.close()
         raise DaemonGone(f"what listens there is not Bridle's daemon: {error}") from error
-    except BaseException:  # whoever connects has no time left
+    except BaseException:  # for example the timeout of the caller
         writer.close()
         raise
     if welcome.refusal:
@@ -209,6 +210,6 @@ async def say_hello(
 
 
 async def connect(socket: str, version: str) -> RemoteService:
-    """Reach the daemon by its socket; raises OSError when nobody is there, DaemonGone when it refuses."""
+    """Connect to the daemon at its socket; raises OSError if none listens, DaemonGone if it refuses."""
     reader, writer = await asyncio.open_unix_connection(socket)
     return await say_hello(reader, writer, version)

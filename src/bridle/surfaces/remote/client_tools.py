@@ -1,4 +1,4 @@
-"""Tools that are lent over a wire: calls go out, results come back."""
+"""Client tools over a connection: the daemon sends calls, the client returns results."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from bridle.surfaces.remote.asks import MAX_LINE_BYTES, Finish
 from bridle.system.tasks import is_cancelled
 
 _calls: msgspec.json.Decoder[ToolCall | CallId | None] = msgspec.json.Decoder(ToolCall | CallId | None)
-MAX_OUTPUT_BYTES = MAX_LINE_BYTES - 1024  # with what is around it a line
+MAX_OUTPUT_BYTES = MAX_LINE_BYTES - 1024  # leaves room for the rest of the line
 
 GONE = "whoever lent this tool has gone"
 

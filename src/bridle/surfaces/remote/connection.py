@@ -1,4 +1,4 @@
-"""One connection to the daemon: numbered asks go out, and each answer finds who waits for it.
+"""One connection to the daemon: sends numbered requests and routes each answer to the code that awaits it.
 
 ```
 ask       ─▶ Request(n) ─▶      ◀─ Answer(n) result or failure
@@ -27,19 +27,19 @@ T = TypeVar("T")
 
 
 class Stream(Protocol):
-    """Who hears all that comes of one ask."""
+    """Receives all answers to one request."""
 
     def take(self, line: msgspec.Raw) -> None:
-        """Hear the next item."""
+        """Receive the next item."""
         ...
 
     def fail(self, error: BridleError) -> None:
-        """Hear why nothing more comes."""
+        """Receive the error that ends the stream."""
         ...
 
 
 class Connection:
-    """Sends requests and reads answers until one side hangs up."""
+    """Sends requests and reads answers until one side closes the connection."""
 
     def __init__(self, lines: Lines, writer: asyncio.StreamWriter) -> None:
         self._lines = lines
@@ -47,22 +47,22 @@ class Connection:
         self._last = 0
         self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._streams: dict[int, tuple[Stream, str]] = {}
-        """By the number of the request, with the hint for when the daemon goes."""
+        """By request number, each with the hint to show if the daemon ends."""
         self._gone: DaemonGone | None = None
         self._reading = asyncio.create_task(self._read())
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether the connection is lost."""
+        """True if the connection is lost."""
         return self._gone is not None
 
     def next_number(self) -> int:
-        """Return the number of a new request."""
+        """Return the number for a new request."""
         self._last += 1
         return self._last
 
     async def ask(self, ask: Ask, kind: type[T]) -> T:
-        """Send an ask and wait for its result; raises what the daemon answers instead, or DaemonGone."""
+        """Send a request and wait for its result; raises the error that the daemon sends, or DaemonGone."""
         number = self.next_number()
         answered: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
         self._asked[number] = answered
@@ -72,11 +72,11 @@ class Connection:
         finally:
             del self._asked[number]
             if not answered.cancel() and not answered.cancelled():
-                answered.exception()  # or asyncio complains of a loss that was noticed while sending
+                answered.exception()  # else asyncio warns if the connection was lost while sending
 
     @contextmanager
     def following(self, number: int, stream: Stream, hint: str = GONE_HINT) -> Iterator[None]:
-        """Let a stream hear what comes of a request, as long as the context is open."""
+        """Route all answers to a request to a stream while the context is open."""
         self._streams[number] = stream, hint
         try:
             yield
@@ -87,11 +87,11 @@ class Connection:
                     self._writer.write(encode(AskRequest(self.next_number(), Unwatch(number))) + b"\n")
 
     async def send(self, request: AskRequest) -> None:
-        """Send a request; raises DaemonGone, UsageError for one that is too long."""
+        """Send a request; raises DaemonGone, or UsageError if it is too long."""
         if self._gone is not None:
             raise self._gone
         line = encode(request)
-        if len(line) > MAX_LINE_BYTES:  # the daemon would hang up, and with it all that we follow
+        if len(line) > MAX_LINE_BYTES:  # the daemon would close the connection, and end all our streams
             raise UsageError(f"this is longer than the {MAX_LINE_BYTES} bytes that the daemon reads at once")
         try:
             self._writer.write(line + b"\n")
@@ -100,11 +100,11 @@ class Connection:
             raise DaemonGone("the daemon has hung up") from None
 
     async def until_gone(self) -> None:
-        """Wait until the daemon has hung up."""
+        """Wait until the connection is closed."""
         await asyncio.wait([self._reading])
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._reading.cancel()
         self._writer.close()
         with suppress(ConnectionError):

@@ -1,4 +1,4 @@
-"""Lines of a connection: those that come, whoever sends them, and those that go, whoever reads them."""
+"""Reads and writes the lines of a connection, for the client and the server."""
 
 import asyncio
 from collections import deque
@@ -10,11 +10,11 @@ SEND_BYTES = 64 * 1024
 
 
 class LineTooLong(BridleError):
-    """The other side sends a line without an end."""
+    """The other side sent a line that exceeds the maximum length."""
 
 
 class Lines:
-    """Takes a stream apart, as much at once as has come; a line that grows too long is an error."""
+    """Splits a stream into lines, reading all available bytes at once; a long line is an error."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
@@ -23,7 +23,7 @@ class Lines:
         self._begun_bytes = 0
 
     async def next(self, most_bytes: int) -> bytes | None:
-        """Return the next line without its end, None when no whole one follows; raises LineTooLong."""
+        """Return the next line without its end, or None if no complete one follows; raises LineTooLong."""
         while not self._whole:
             piece = await self._reader.read(READ_BYTES)
             if not piece:
@@ -41,7 +41,7 @@ class Lines:
 
 
 class Outbox:
-    """Sends lines, all of one moment together: a system call for each would cost more than the line."""
+    """Sends lines in batches: one system call per line would cost more than the line itself."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -49,12 +49,12 @@ class Outbox:
         self._waiting_bytes = 0
 
     async def send(self, line: bytes) -> None:
-        """Send a line, its end included, and wait for a slow reader; raises ConnectionError."""
+        """Send a line, including its end, and wait for a slow reader; raises ConnectionError."""
         self.post(line)
         await self._writer.drain()
 
     def post(self, line: bytes) -> None:
-        """Send a line without waiting for anybody."""
+        """Send a line without waiting for the reader."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
         self._waiting.append(line)

@@ -1,4 +1,4 @@
-"""The daemon's side of its own wire: each connection is read, its asks are done side by side."""
+"""The daemon's server: reads requests from each connection and handles them concurrently."""
 
 import asyncio
 import hmac
@@ -47,8 +47,8 @@ from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
 
 HELLO_S = 10.0
 HELLO_BYTES = 4096
-MAX_ASKS = 256  # of one connection, at once
-MAX_KEPT = 1_024  # watches and loans of one connection; a client may lend its tools to every session
+MAX_ASKS = 256  # per connection, at once
+MAX_KEPT = 1_024  # watches and tool offers per connection; a client may provide tools to every session
 MAX_CLIENTS = 2_000
 MAX_ANSWER_BYTES = MAX_LINE_BYTES - 1024
 
@@ -57,18 +57,18 @@ _hellos = msgspec.json.Decoder(Hello)
 
 
 class Keeper(Protocol):
-    """The process that serves."""
+    """The process that runs the server."""
 
     def status(self) -> DaemonStatus:
-        """Return how it is."""
+        """Return its status."""
         ...
 
     def request_shutdown(self) -> None:
-        """Begin to end."""
+        """Start to shut down."""
         ...
 
     async def open_web(self) -> WebAddress:
-        """Serve the page, if it is not yet, and return a link that logs in once; raises ConfigError."""
+        """Serve the web page if necessary; return a link that logs in once; raises ConfigError."""
         ...
 
 
@@ -86,10 +86,10 @@ class RemoteServer:
         keys: Mapping[str, str] = {},
         gate: TokenGate | None = None,
     ) -> None:
-        """Take the sessions; connections that do not come by our own socket must know the token.
+        """Set the parts; connections other than those to our own socket need the token.
 
-        A client whose token `gate` knows gets the API that the gate gives it.
-        Clients are told fingerprints of the API keys, to see whether theirs are the same.
+        A client with a token that `gate` accepts gets the session API that the gate returns for it.
+        Clients get fingerprints of the API keys, to check whether theirs are the same.
         """
         self._api = api
         self._keeper = keeper
@@ -103,11 +103,11 @@ class RemoteServer:
 
     @property
     def clients(self) -> int:
-        """Return how many are connected."""
+        """The number of connected clients."""
         return len(self._connections)
 
     def connected(self, *, needs_token: bool) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]:
-        """Return what takes a new connection."""
+        """Return the callback for new connections, as `asyncio.start_server` needs it."""
 
         def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.create_task(self._serve(reader, writer, needs_token=needs_token))
@@ -140,7 +140,7 @@ class RemoteServer:
     async def _welcome(
         self, lines: Lines, writer: asyncio.StreamWriter, *, needs_token: bool
     ) -> Principal | None:
-        """Answer a hello; returns who it is, None when they are not let in."""
+        """Answer `Hello`; return the principal, or None if it is refused."""
         caller: Principal | None = None
         if len(self._connections) > self._most:
             refusal = f"the daemon has {self._most} clients already"
@@ -156,7 +156,7 @@ class RemoteServer:
         return caller
 
     async def _let_in(self, line: bytes | None, *, needs_token: bool) -> tuple[Principal | None, str]:
-        """Return who says hello, or why they are not let in."""
+        """Return the principal of a `Hello` line, or the reason to refuse it."""
         try:
             hello = _hellos.decode(line or b"")
         except MALFORMED:
@@ -172,19 +172,19 @@ class RemoteServer:
         return caller, ""
 
     async def _caller(self, token: str) -> Principal | None:
-        """Return whose a token is; raises StoreError."""
+        """Return the principal of a token, or None if it is wrong; raises StoreError."""
         if hmac.compare_digest(token.encode(), self._token.encode()):
             return NODE
         return await self._gate.principal(token) if self._gate is not None else None
 
 
 class _Connection:
-    """One client."""
+    """The connection of one client."""
 
     def __init__(
         self, api: SessionApi, keeper: Keeper | None, lines: Lines, writer: asyncio.StreamWriter
     ) -> None:
-        """Take what the client sees; without a keeper it has no say in the process that serves."""
+        """Set the parts; without a keeper, the client cannot control the process."""
         self._api = api
         self._keeper = keeper
         self._lines = lines
@@ -194,7 +194,7 @@ class _Connection:
         self._asks = 0
 
     async def serve(self) -> None:
-        """Take asks until the client goes, or sends what is no line."""
+        """Handle requests until the client disconnects or sends a line that is too long."""
         async with asyncio.TaskGroup() as group:
             try:
                 with suppress(ConnectionError, LineTooLong):
@@ -230,7 +230,7 @@ class _Connection:
             group.create_task(self._answer(request.id, self._do(request.ask)))
 
     def _refusal(self, request: AskRequest) -> str:
-        """Say why an ask is not taken; what lets go of something always is."""
+        """Return why a request is refused, or ""; requests that release something are never refused."""
         if isinstance(request.ask, Unwatch | Finish):
             return ""
         if isinstance(request.ask, Watch | WatchAll | ProvideTools):
@@ -240,7 +240,7 @@ class _Connection:
         return f"more than {MAX_ASKS} asks at once" if self._asks >= MAX_ASKS else ""
 
     def _keep(self, number: int, task: asyncio.Task[None]) -> None:
-        """Hold a watch or a loan until it ends, also when that is before it has begun."""
+        """Store the task of a watch or of client tools until it ends, even if it ends before it starts."""
 
         def ended(_: object) -> None:
             if self._watches.get(number) is task:
@@ -307,7 +307,7 @@ class _Connection:
             with suppress(ConnectionError):
                 await self._send(Answer(number, failure=encode_error(error)))
         except ConnectionError:
-            pass  # the reading side sees it too
+            pass  # the reader of this connection handles it
 
     async def _borrow(self, number: int, lend: ProvideTools) -> None:
         async def ask(call: ToolCall) -> None:
@@ -320,13 +320,13 @@ class _Connection:
         try:
             async with self._api.provide_tools(lend.session, loan):
                 self._loans[number] = loan
-                await self._send(Answer(number, item=Raw(b"null")))  # it is lent
-                await asyncio.Event().wait()  # until the client takes it back, or goes
+                await self._send(Answer(number, item=Raw(b"null")))  # the tools are in place
+                await asyncio.Event().wait()  # until the client withdraws them or disconnects
         except BridleError as error:
             with suppress(ConnectionError):
                 await self._send(Answer(number, failure=encode_error(error)))
         except ConnectionError:
-            pass  # the reading side sees it too
+            pass  # the reader of this connection handles it
         finally:
             loan.withdraw()
             self._loans.pop(number, None)
@@ -340,7 +340,7 @@ async def _nothing() -> None:
 
 
 def _id_in(line: bytes) -> int:
-    """Find the number of a request that is otherwise not understood."""
+    """Return the number of a malformed request, or 0."""
     try:
         found = msgspec.json.decode(line, type=dict[str, Any]).get("id")
     except MALFORMED:

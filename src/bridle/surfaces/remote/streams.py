@@ -1,4 +1,4 @@
-"""Streams of answers: what the daemon has sent and nobody has taken yet."""
+"""Buffers of answers that the daemon has sent and the client has not read yet."""
 
 import asyncio
 from collections import deque
@@ -11,14 +11,14 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Lagged, Record
 from bridle.core.session_api import SessionNews
 
-BACKLOG = 4096  # items that may wait here before fragments are dropped
+BACKLOG = 4096  # deltas in the buffer before they are dropped
 
 _news = msgspec.json.Decoder(SessionNews)
 _deltas: msgspec.json.Decoder[Delta] = msgspec.json.Decoder(Delta)
 
 
 class Watching:
-    """The items of one watch."""
+    """Buffers the items of one watch."""
 
     def __init__(self) -> None:
         self._items: deque[Record | Delta] = deque()
@@ -27,7 +27,7 @@ class Watching:
         self._fragments = 0
 
     def take(self, line: msgspec.Raw) -> None:
-        """Let an item wait; of too many the fragments are dropped and counted, records never are."""
+        """Add an item; if there are too many deltas, drop and count them. Records are never dropped."""
         is_record = bytes(memoryview(line)[:7]) == b'{"seq":'
         item = decode_record(bytes(line)) if is_record else _deltas.decode(line)
         self._fragments += not is_record
@@ -39,12 +39,12 @@ class Watching:
         self._changed.set()
 
     def fail(self, error: BridleError) -> None:
-        """Say why nothing more comes."""
+        """Store the error that ends the stream."""
         self._error = error
         self._changed.set()
 
     async def next(self) -> Record | Delta:
-        """Wait for the item that has waited longest; raises what the watch has failed with after the last."""
+        """Wait for the oldest item and return it; after the last, raises the error that ended the watch."""
         while not self._items:
             if self._error is not None:
                 raise self._error
@@ -56,7 +56,7 @@ class Watching:
 
 
 class Reading:
-    """The latest news of each session."""
+    """Buffers the latest news of each session."""
 
     def __init__(self) -> None:
         self._news: dict[SessionId, SessionNews] = {}
@@ -64,18 +64,18 @@ class Reading:
         self._error: BridleError | None = None
 
     def take(self, line: msgspec.Raw) -> None:
-        """Let news wait, in the place of older news of the same session."""
+        """Add news; they replace older news of the same session."""
         news = _news.decode(line)
         self._news[news.session] = news
         self._changed.set()
 
     def fail(self, error: BridleError) -> None:
-        """Say why nothing more comes."""
+        """Store the error that ends the stream."""
         self._error = error
         self._changed.set()
 
     async def next(self) -> list[SessionNews]:
-        """Wait for news; raises what the reading has failed with after the last of them."""
+        """Wait for news and return them; after the last, raises the error that ended the stream."""
         await self._changed.wait()
         self._changed.clear()
         taken, self._news = list(self._news.values()), {}

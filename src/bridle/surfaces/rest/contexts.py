@@ -18,7 +18,7 @@ MAX_DESKS = 256
 
 
 class ServiceContexts:
-    """Creates desks and caches the newest, so that the streams of one token share their logs."""
+    """Creates request contexts and caches the newest, so that the streams of one token share their logs."""
 
     def __init__(self, own: ServiceContext, gate: TokenGate | None) -> None:
         """Use `own` for the owner; without a gate, for everyone."""
@@ -28,7 +28,7 @@ class ServiceContexts:
         self._is_stopped = False
 
     async def of(self, principal: Principal | None, looks_at: str = "") -> ServiceContext:
-        """Return the desk of a principal, None being the owner; raises NotAllowed, StoreError.
+        """Return the context of a principal, None being the owner; raises NotAllowed, StoreError.
 
         `looks_at` is the path of a read-only operation; the principal must be allowed to read it.
         """

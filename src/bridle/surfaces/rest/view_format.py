@@ -1,4 +1,4 @@
-"""Streams a session as patches of its board, for clients that display it.
+"""Streams a session as patches of its view, for clients that display it.
 
 ```
 event: put                                  one event per patch, named by its type
@@ -65,4 +65,4 @@ async def _open(api: SessionApi, session: SessionId, upto: int) -> ViewEncoder:
 
 
 BOARD = EventFormat("board", open=_open, missed=_frames([Reset()])[0], hold_s=FRAME_S)
-"""Patches, relative to the board after the record that the client names."""
+"""Patches, relative to the view after the record that the client names."""

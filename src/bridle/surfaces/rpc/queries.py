@@ -1,4 +1,4 @@
-"""Methods of our own that ask: about what a session did and would send, and about what holds in a folder."""
+"""JSON-RPC methods that read: a session's changes, context and usage, and the settings of a folder."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,7 +22,7 @@ class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 
 
 class QueryMethods:
-    """What a client can ask; the answers are those of REST."""
+    """The methods that read; the answers are those of REST."""
 
     def __init__(self, desk: RpcContext) -> None:
         self._desk = desk
@@ -32,7 +32,7 @@ class QueryMethods:
     # ------------------------------------------------------------------ a session
 
     def passed_on(self) -> dict[str, tuple[type[Struct], Callable[[Any], Awaitable[Any]]]]:
-        """Return the methods that only pass a question on, by name: their params, and what answers."""
+        """Return the methods that only forward a query, by name: their params type and their handler."""
         return {f"session/{row.name}": (_PARAMS[row.name], self._ask(row)) for row in SESSION_QUERIES}
 
     def _ask(self, row: SessionQuery) -> Callable[[Any], Awaitable[Any]]:
@@ -46,11 +46,11 @@ class QueryMethods:
         return {"text": await export_session(self._api, parse_session_id(params.session_id), params.format)}
 
     async def usage(self, params: SessionParams) -> Stats:
-        """Return what a session and its sub-agents have used."""
+        """Return the usage of a session and its sub-agents."""
         return await count_session_usage(self._api, parse_session_id(params.session_id))
 
     async def delete(self, params: SessionParams) -> dict[str, bool]:
-        """Remove a session for good; raises SessionBusy while it runs."""
+        """Delete a session permanently; raises SessionBusy while it runs."""
         await self._api.submit(parse_session_id(params.session_id), Delete())
         return {"deleted": True}
 
@@ -62,21 +62,21 @@ class QueryMethods:
         return {"agents": await self._folders.agents(params.cwd)}
 
     async def models(self, params: FolderParams) -> dict[str, Any]:
-        """List the models that can be asked."""
+        """List the usable models."""
         await self._desk.may_look("models/list")
         return {"models": await self._folders.models(params.cwd)}
 
     async def rules(self, params: FolderParams) -> RuleList:
-        """Return the rules that hold in a folder."""
+        """Return the rules that apply in a folder."""
         await self._desk.may_look("rules/list")
         return await self._folders.rules(params.cwd)
 
     async def servers(self, params: FolderParams) -> dict[str, Any]:
-        """Say how the tool servers and language servers of a folder are."""
+        """List the MCP servers and language servers of a folder, with their state."""
         return {"servers": await self._folders.servers(params.cwd)}
 
     async def stats(self, _: Params) -> AllStats:
-        """Return what all sessions have used."""
+        """Return the usage of all sessions."""
         return await self._folders.stats()
 
 

@@ -52,7 +52,7 @@ class RpcClientTools:
         self._open: dict[Id, asyncio.Future[ToolOutput]] = {}
         self._numbers = count(1)
         self._is_closed = False
-        self._lending = asyncio.Lock()  # invariant: at most one loan per session
+        self._lending = asyncio.Lock()  # invariant: a session gets client tools at most once
 
     def register(self, specs: Sequence[ToolSpec]) -> int:
         """Add tools, replacing those of the same name; raises UsageError if too many or too large."""

@@ -17,7 +17,7 @@ from bridle.surfaces.rpc.server_context import RpcContext
 POLICY = 1008
 
 DeskFor = Callable[[Principal], Awaitable[RpcContext]]
-"""Returns the desk of a principal; raises NotAllowed, StoreError."""
+"""Returns the request context of a principal; raises NotAllowed, StoreError."""
 
 
 def rpc_route(desk: RpcContext, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:

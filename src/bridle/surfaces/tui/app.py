@@ -5,7 +5,7 @@ keys ──▶ MainScreen ──▶ BridleApp ──▶ Link ──▶ SessionAp
 screen ◀── MainScreen ◀── BridleApp ◀── patches, news
 ```
 
-It holds no logic of sessions: what is shown is what a board says, and what is done is a command.
+It has no session logic: it shows the view of a session, and every action is a command.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The `Hands` of the app: the operations its panels may use."""
+"""Implements `PanelHost` for the app: the operations that its panels may use."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,7 +26,7 @@ SSH_VARIABLES = ("SSH_CONNECTION", "SSH_TTY")
 
 
 class Shell(Protocol):
-    """What it needs of the app, beside that it is one."""
+    """The parts of the app that the panel host needs, in addition to Textual's `App`."""
 
     environ: dict[str, str]
     settings: Settings
@@ -44,27 +44,27 @@ class Shell(Protocol):
 
 
 class AppPanelHost:
-    """The `PanelHost` of one app."""
+    """The `PanelHost` of the app."""
 
     def __init__(self, app: App[Any], shell: Shell) -> None:
-        """`shell` is the same app."""
+        """Set the app; `shell` is the same object, with our own type."""
         self._shell = shell
         self._screens = app
         self._diff_style: DiffStyle = shell.settings.tui.diff
 
     @property
     def app(self) -> App[Any]:
-        """Return the app that shows the panels."""
+        """The app that shows the panels."""
         return self._screens
 
     @property
     def api(self) -> SessionApi:
-        """Return the session API; raises NotThere while there is none."""
+        """The session API; raises NotThere while there is none."""
         return self._shell.link.api
 
     @property
     def folders(self) -> "FolderQueries":
-        """Return what answers questions about folders, loaded when the first panel needs it."""
+        """The queries about folders; imported when the first panel needs them."""
         from bridle.surfaces.folder_info import Folders
         from bridle.surfaces.folder_queries import FolderQueries
 
@@ -72,37 +72,37 @@ class AppPanelHost:
 
     @property
     def views(self) -> SessionViews:
-        """Return what panels show of sessions, loaded when the first panel needs it."""
+        """The views of sessions for panels; imported when the first panel needs them."""
         from bridle.surfaces.tui.panels.session_views import ApiSessionViews
 
         return ApiSessionViews(lambda: self._shell.link.api)
 
     @property
     def head(self) -> Head | None:
-        """Return how the session in front is."""
+        """The state of the current session; None if there is none yet."""
         return self._shell.front.head
 
     @property
     def live(self) -> Mapping[SessionId, LiveSession]:
-        """Return the sessions that are in memory."""
+        """The sessions in memory."""
         return self._shell.live
 
     @property
     def cwd(self) -> str:
-        """Return the folder that a new session works in."""
+        """The folder for a new session."""
         return self._shell.front.cwd
 
     @property
     def diff_style(self) -> DiffStyle:
-        """Return how diffs are shown at first."""
+        """The style in which diffs are first shown."""
         return self._diff_style
 
     def key_words(self, name: str) -> str:
-        """Return the keys of an action, as people write them."""
+        """Return the keys of an action, as shown to the user."""
         return format_keys(name, self._shell.settings.tui.keys)
 
     def is_typing(self) -> bool:
-        """Tell whether something stands in the prompt."""
+        """Return True if the prompt is not empty."""
         return not self._shell.editor.is_empty
 
     def focus_prompt(self) -> None:
@@ -114,7 +114,7 @@ class AppPanelHost:
         self._shell.open_session(session)
 
     def new_session(self, cwd: str = "") -> None:
-        """Show the begin of a session; it is there with its first prompt."""
+        """Show an empty new session; its first prompt creates it."""
         self._shell.open_session(None, cwd)
 
     def session_gone(self, session: SessionId) -> None:
@@ -122,19 +122,19 @@ class AppPanelHost:
         self._shell.close_session(session)
 
     def choose_model(self, ref: str) -> None:
-        """Ask this model from the next prompt on."""
+        """Use this model from the next prompt on."""
         front = self._shell.front
         front.choose(replace(front.choice, model=ref))
         self._shell.main.show_lines()
 
     def choose_agent(self, name: str) -> None:
-        """Have this agent answer from the next prompt on."""
+        """Use this agent from the next prompt on."""
         front = self._shell.front
         front.choose(replace(front.choice, agent=name))
         self._shell.main.show_lines()
 
     def choose_mode(self, mode: Mode) -> None:
-        """Run the next prompts in this mode; that nothing is asked any more is asked once."""
+        """Run the next prompts in this mode; mode yolo must be confirmed first."""
 
         def chosen(answer: str | None = "y") -> None:
             if answer is not None:
@@ -151,21 +151,21 @@ class AppPanelHost:
             chosen()
 
     def choose_theme(self, name: str) -> None:
-        """Show everything in these colours."""
+        """Use this color theme."""
         self._screens.theme = name
 
     def choose_diff_style(self, style: DiffStyle) -> None:
-        """Show diffs like this from now on."""
+        """Show diffs in this style from now on."""
         self._diff_style = style
 
     def last_answer(self) -> str:
-        """Return what the model has said last in the session in front."""
+        """Return the last answer of the model in the current session; empty if there is none."""
         board = self._shell.link.board
         items = board.items if board is not None else ()
         return next((item.text for item in reversed(items) if isinstance(item, Answer)), "")
 
     def open_web(self) -> None:
-        """Have the daemon serve the page and open it, or say where it is to who sits elsewhere."""
+        """Make the daemon serve the web page and open it; over SSH, show its address instead."""
         self._screens.run_worker(self._open_web(), group="web", exclusive=True)
 
     async def _open_web(self) -> None:

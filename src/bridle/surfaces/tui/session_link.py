@@ -51,7 +51,7 @@ class LinkListener(Protocol):
         """The current session was loaded from its end; whatever was shown before is outdated."""
 
     def patched(self, session: SessionId, patches: Sequence[Patch]) -> None:
-        """The current session's board changed; called at most 30 times a second."""
+        """The current session's view changed; called at most 30 times a second."""
 
     def lost(self, session: SessionId, error: BridleError) -> None:
         """The current session cannot be followed."""
@@ -66,7 +66,7 @@ class SessionLink:
     def __init__(self, open_api: Opener, listener: LinkListener, frame_s: float = FRAME_S) -> None:
         self.state: LinkState = "connecting"
         self.board: ViewModel | None = None
-        """The board of the current session."""
+        """The view of the current session."""
         self._open_api = open_api
         self._listener = listener
         self._frame_s = frame_s
@@ -182,7 +182,7 @@ class SessionLink:
             self._listener.lost(session, error)
 
     async def _watch(self, api: SessionApi, session: SessionId, board: "ViewModel") -> None:
-        """Keep a board up to date until it must be reloaded."""
+        """Keep a view up to date until it must be reloaded."""
         count = 0
         async with aclosing(api.watch(session, board.head.seq)) as items:
             async for item in items:
@@ -215,7 +215,7 @@ class SessionLink:
             self._listener.patched(self._session, patches)
 
     def _let_go(self) -> None:
-        """Drop pending patches, because the whole board is shown again."""
+        """Drop pending patches, because the whole view is shown again."""
         self._pending = []
         if self._timer is not None:
             self._timer.cancel()

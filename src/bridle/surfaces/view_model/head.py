@@ -1,4 +1,4 @@
-"""Folds records and deltas into the head of a board: the session without its messages."""
+"""Folds records and deltas into the head of a view: the session without its messages."""
 
 from collections.abc import Iterable
 
@@ -45,7 +45,7 @@ DOING_CELLS = 120
 
 
 class HeadBuilder:
-    """Folds the head of a board."""
+    """Folds the head of a view."""
 
     def __init__(self, glance: SessionStatus) -> None:
         self._session = _session_of(glance)

@@ -1,4 +1,4 @@
-"""The ordered items of a board: recorded items first, then live ones."""
+"""The ordered items of a view: recorded items first, then live ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Opens a board at the end of a session, or as of an earlier record, without reading the whole session.
+"""Opens a view at the end of a session, or as of an earlier record, without reading the whole session.
 
 ```
 seq   1 … 40 | 41 … 70   71 … 90   91      92 … 120      91 is Rewound(to_seq=70)

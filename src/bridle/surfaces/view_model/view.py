@@ -81,7 +81,7 @@ class ViewModel:
         return [*self._conversation.unrecorded, HeadChanged(self._head)]
 
     def add(self, item: Record | Delta) -> list[Patch]:
-        """Apply the next record or delta and return the changes; after `Reset`, open a new board."""
+        """Apply the next record or delta and return the changes; after `Reset`, open a new view."""
         if not isinstance(item, Record):
             return self._add_delta(item)
         if isinstance(item.event, Rewound) and item.event.scope != "files":

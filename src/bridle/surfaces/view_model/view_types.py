@@ -1,4 +1,4 @@
-"""The data types of a board: conversation items, the head, and patches that change both.
+"""The data types of a session view: conversation items, the head, and patches that change both.
 
 ```
 Record, Delta ──▶ Board ──▶ patches ──▶ a screen, a page

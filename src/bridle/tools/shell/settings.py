@@ -22,7 +22,7 @@ class ShellSettings(Struct, frozen=True):
     wants_sandbox: bool = True
     """False if the user chose to run commands without a sandbox."""
     open_network: bool = False
-    """True if commands may reach every host, not only those that rules allow."""
+    """True if commands may connect to every host, not only those that rules allow."""
     timeout_s: float = 120
     """The timeout of a command that cannot continue in the background."""
     background_after_s: float = 60

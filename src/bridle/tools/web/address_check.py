@@ -94,7 +94,7 @@ def is_local_name(host: str) -> bool:
 
 
 def _embedded(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """Return the IPv4 addresses that packets to an IPv6 address may reach."""
+    """Return the IPv4 addresses to which packets for an IPv6 address may be delivered."""
     number = int(address)
     if address in _MAPPED or address in _NAT64:
         return (IPv4Address(number & 0xFFFFFFFF),)

@@ -47,7 +47,7 @@ class Download:
         max_file_bytes: int = MAX_FILE_BYTES,
         progress_s: float = PROGRESS_S,
     ) -> None:
-        """Set how requests reach the web, the maximum file size and how often progress is shown."""
+        """Set how requests access the web, the maximum file size and how often progress is shown."""
         self._network = network
         self._max_file_bytes = max_file_bytes
         self._progress_s = progress_s

@@ -53,7 +53,7 @@ class WebFetch:
         max_body_bytes: int = MAX_BODY_BYTES,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Set how requests reach the web, and how much of a page is read for how long."""
+        """Set how requests access the web, and how much of a page is read for how long."""
         self._network = network
         self._max_body_bytes = max_body_bytes
         self._timeout_s = timeout_s

@@ -1,4 +1,4 @@
-"""How requests reach the web: the proxy, if any, and the lookup of host addresses."""
+"""How requests access the web: the proxy, if any, and the lookup of host addresses."""
 
 import asyncio
 import socket
@@ -46,7 +46,7 @@ async def look_up(host: str) -> Sequence[str]:
 
 
 class Network(Struct, frozen=True):
-    """How requests reach the web."""
+    """How requests access the web."""
 
     proxy: str = ""
     """The URL of a proxy for all requests; a proxy in the environment is never used by default."""

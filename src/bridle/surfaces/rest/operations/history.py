@@ -1,4 +1,4 @@
-"""What is recorded of a session: its records, changes, context and use, and the whole as a document."""
+"""Operations that read a session: its records, messages, changes, context, usage, and an export."""
 
 import asyncio
 from typing import Annotated
@@ -26,33 +26,33 @@ BOUNDS = {
     "to_seq": Annotated[int, Meta(ge=1, le=MAX_SAFE_INT)],
     "at": Annotated[int, Meta(ge=1, le=MAX_SAFE_INT, description="After this record; now if not given.")],
 }
-"""Parameters that are not plain sequence numbers."""
+"""The types of parameters that differ from a plain sequence number."""
 
 
 class RecordsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which records are wanted."""
+    """The range of records to return."""
 
     after: Seq = 0
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = PAGE
 
 
 class RecordPage(Struct, frozen=True):
-    """Some records, in order."""
+    """A page of records, in order."""
 
     records: list[Record]
     next: int | None
-    """What to ask for the following page with, as `after`; null on the last one."""
+    """The value of `after` for the next page; null on the last one."""
 
 
 class HistoryQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which messages are wanted."""
+    """The range of messages to return."""
 
     offset: Seq = 0
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = PAGE
 
 
 class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How to write it."""
+    """The format of the export."""
 
     format: Format = "md"
 
@@ -73,7 +73,7 @@ async def _history(ask: ValidRequest[None, HistoryQuery, Nothing]) -> Response:
 
 
 def _passed_on(row: SessionQuery) -> Operation:
-    """Return the operation of a question that is passed on as it is."""
+    """Return the operation that forwards a query unchanged."""
     query = defstruct(
         f"{row.kind.__name__}Query", row.parameters(Seq, BOUNDS), frozen=True, forbid_unknown_fields=True
     )
@@ -121,7 +121,7 @@ OPERATIONS = (
         answers=History,
         handler=_history,
     ),
-    # From rewind to context: the order that the document has always had.
+    # Keeps the order of the OpenAPI document stable: from rewind to context.
     *map(_passed_on, sorted(SESSION_QUERIES, key=lambda row: row.path, reverse=True)),
     Operation(
         method="GET",

@@ -1,4 +1,4 @@
-"""Operations that stream a session as server-sent events: Meerkat events, records or board patches."""
+"""Operations that stream a session as server-sent events: Meerkat events, records or view patches."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Operations for display: a session's board, its older items, and the timeline of a run."""
+"""Operations for display: a session's view, its older items, and the timeline of a run."""
 
 from typing import Annotated
 

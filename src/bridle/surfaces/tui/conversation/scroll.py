@@ -8,7 +8,7 @@ from typing import Literal
 
 from bridle.surfaces.tui.conversation.loaded_rows import MAX_ROWS, LinePosition, LoadedRows
 
-MAX_TRIES = 6  # to reach a stable layout; more would mean a bug
+MAX_TRIES = 6  # to get a stable layout; more would mean a bug
 FIRST_LINE = 1 << 20  # start of line numbers for selections, so that older lines fit before
 
 

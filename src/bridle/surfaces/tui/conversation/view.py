@@ -46,7 +46,7 @@ ItemAction = Literal["diff", "child"]
 
 
 class Conversation(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the items of a board."""
+    """Shows the items of a view."""
 
     DEFAULT_CSS = """
     Conversation {

@@ -1,10 +1,10 @@
-"""What panels can use: the session API, questions about folders, and what the app does for them.
+"""The interface between panels and the app: the session API, queries about folders, and app operations.
 
 ```
 panel ──▶ PanelHost ──▶ the app: opens sessions, chooses models, moves the focus
-              ├─ api ──────▶ SessionApi: commands and questions, each may raise BridleError
+              ├─ api ──────▶ SessionApi: commands and queries, each may raise BridleError
               ├─ folders ──▶ agents, models and servers of a folder
-              └─ views ────▶ what takes more than one question
+              └─ views ────▶ data that takes more than one query
 ```
 """
 
@@ -20,33 +20,33 @@ from bridle.core.protocol import Outcome
 from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.view_model.view_types import Head
 
-if TYPE_CHECKING:  # the first frame does not wait for them
+if TYPE_CHECKING:  # keeps these imports out of the start of the app
     from bridle.surfaces.export import Format
     from bridle.surfaces.folder_queries import FolderQueries
     from bridle.surfaces.usage import Stats
 
 DiffStyle = Literal["unified", "side-by-side"]
-"""How a diff is shown where there is room for both."""
+"""How a diff is shown if the screen has room for both styles."""
 
 
 class Point(Struct, frozen=True):
-    """A place in a session to go back to: right before a prompt."""
+    """A point in a session to rewind to: right before a prompt."""
 
     seq: int
-    """The record after which everything was as it would be again."""
+    """The record to rewind to: the session returns to its state after it."""
     at: int
-    """When the prompt was given, in milliseconds since 1970."""
+    """When the prompt was submitted, in milliseconds since 1970."""
     prompt: str
     turns: int = 0
-    """How many turns its run has made; they leave the conversation."""
+    """The number of turns of its run, which a rewind removes from the conversation."""
     files: int = 0
-    """How many changes of files these turns have made."""
+    """The number of file changes that these turns made."""
     undo: bool = False
-    """It is not before a prompt, but before the last rewind."""
+    """True if it is the point before the last rewind, not before a prompt."""
 
 
 class Child(Struct, frozen=True):
-    """A sub-agent, and what it and all below it have used."""
+    """A sub-agent, with its usage and that of its descendants."""
 
     id: SessionId
     parent: SessionId
@@ -56,25 +56,25 @@ class Child(Struct, frozen=True):
     model: str = ""
     running: bool = False
     outcome: Outcome | None = None
-    """None while it works, or when its end is not recorded."""
+    """None while it works, or if its end is not recorded."""
     turns: int = 0
     tokens: int = 0
     cost: float | None = None
 
 
 class SessionViews(Protocol):
-    """What panels show of sessions that takes more than one question; everything here raises BridleError."""
+    """Data about sessions that takes more than one query; every method may raise BridleError."""
 
     async def points(self, session: SessionId) -> Sequence[Point]:
-        """Return where one can go back to, newest first."""
+        """Return the points to rewind to, newest first."""
         ...
 
     async def children(self, session: SessionId) -> Sequence[Child]:
-        """Return the sub-agents of a session and those below them, a parent before its children."""
+        """Return the sub-agents of a session and their descendants, each parent before its children."""
         ...
 
     async def usage(self, session: SessionId) -> "Stats":
-        """Return what a session and its sub-agents have used."""
+        """Return the usage of a session and its sub-agents."""
         ...
 
     async def export(self, session: SessionId, form: "Format") -> str:
@@ -83,54 +83,54 @@ class SessionViews(Protocol):
 
 
 class PanelHost(Protocol):
-    """What the app does for panels."""
+    """The operations of the app that panels may use."""
 
     @property
     def app(self) -> App[Any]:
-        """Return the app that shows the panels."""
+        """The app that shows the panels."""
         ...
 
     @property
     def api(self) -> SessionApi:
-        """Return the session API; raises BridleError while there is none."""
+        """The session API; raises BridleError while there is none."""
         ...
 
     @property
     def folders(self) -> "FolderQueries":
-        """Return what answers questions about folders; raises BridleError while there is no session API."""
+        """The queries about folders; raises BridleError while there is no session API."""
         ...
 
     @property
     def views(self) -> SessionViews:
-        """Return what panels show of sessions."""
+        """The views of sessions for panels."""
         ...
 
     @property
     def head(self) -> Head | None:
-        """Return how the session in front is; None when there is none yet."""
+        """The state of the current session; None if there is none yet."""
         ...
 
     @property
     def live(self) -> Mapping[SessionId, LiveSession]:
-        """Return the sessions that are in memory, as the news tell."""
+        """The sessions in memory, as of the latest news."""
         ...
 
     @property
     def cwd(self) -> str:
-        """Return the folder that a new session works in."""
+        """The folder for a new session."""
         ...
 
     @property
     def diff_style(self) -> DiffStyle:
-        """Return how diffs are shown at first."""
+        """The style in which diffs are first shown."""
         ...
 
     def key_words(self, name: str) -> str:
-        """Return the keys of an action of the table of keys, as people write them."""
+        """Return the keys of an action in the key table, as shown to the user."""
         ...
 
     def is_typing(self) -> bool:
-        """Tell whether something stands in the prompt: then nothing may take the focus from it."""
+        """Return True if the prompt is not empty: then nothing may take the focus from it."""
         ...
 
     def focus_prompt(self) -> None:
@@ -142,7 +142,7 @@ class PanelHost(Protocol):
         ...
 
     def new_session(self, cwd: str = "") -> None:
-        """Begin a session in a folder, or in that of the session in front, with its first prompt."""
+        """Show an empty new session in a folder, by default that of the current session."""
         ...
 
     def session_gone(self, session: SessionId) -> None:
@@ -150,11 +150,11 @@ class PanelHost(Protocol):
         ...
 
     def choose_model(self, ref: str) -> None:
-        """Ask this model from the next prompt on."""
+        """Use this model from the next prompt on."""
         ...
 
     def choose_agent(self, name: str) -> None:
-        """Have this agent answer from the next prompt on."""
+        """Use this agent from the next prompt on."""
         ...
 
     def choose_mode(self, mode: Mode) -> None:
@@ -162,15 +162,15 @@ class PanelHost(Protocol):
         ...
 
     def choose_theme(self, name: str) -> None:
-        """Show everything in these colours."""
+        """Use this color theme."""
         ...
 
     def choose_diff_style(self, style: DiffStyle) -> None:
-        """Show diffs like this from now on."""
+        """Show diffs in this style from now on."""
         ...
 
     def last_answer(self) -> str:
-        """Return what the model has said last in the session in front; empty when it has said nothing."""
+        """Return the last answer of the model in the current session; empty if there is none."""
         ...
 
     def open_web(self) -> None:

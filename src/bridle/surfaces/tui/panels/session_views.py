@@ -1,4 +1,4 @@
-"""What panels show of sessions that takes more than one question: places to go back to, sub-agents, use."""
+"""Data about sessions that takes more than one query: points to rewind to, sub-agents, usage."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -21,29 +21,29 @@ MOST_CHILDREN = 200
 
 
 class ApiSessionViews:
-    """The `SessionViews` of panels; `api` is called each time, as a daemon that is back has another one."""
+    """Implements `SessionViews`; calls `api` each time, because a restarted daemon has a new session API."""
 
     def __init__(self, api: Callable[[], SessionApi]) -> None:
         self._api = api
 
     async def points(self, session: SessionId) -> Sequence[Point]:
-        """Return where one can go back to, newest first."""
+        """Return the points to rewind to, newest first."""
         return await asyncio.to_thread(points_in, await self._api().ask(Records(session)))
 
     async def children(self, session: SessionId) -> Sequence[Child]:
-        """Return the sub-agents of a session and those below them, a parent before its children."""
+        """Return the sub-agents of a session and their descendants, each parent before its children."""
         api = self._api()
         below = descendants(session, await api.ask(ListSessions(archived=True)))[:MOST_CHILDREN]
         children = []
         for one in below:
             try:
                 children.append(_child(one, await api.ask(Status(one.id))))
-            except SessionNotFound:  # deleted meanwhile
+            except SessionNotFound:  # it was just deleted
                 continue
         return children
 
     async def usage(self, session: SessionId) -> Stats:
-        """Return what a session and its sub-agents have used."""
+        """Return the usage of a session and its sub-agents."""
         return await count_session_usage(self._api(), session)
 
     async def export(self, session: SessionId, form: Format) -> str:
@@ -52,7 +52,7 @@ class ApiSessionViews:
 
 
 def points_in(records: Sequence[Record]) -> list[Point]:
-    """Return the prompts that the conversation still has, newest first, and before them the last rewind."""
+    """Return the point before the last rewind, if any, then those of the remaining prompts, newest first."""
     points: list[Point] = []
     starts = False
     begin, prompt, at, turns, files = 0, "", 0, 0, 0
@@ -87,7 +87,7 @@ def _undo(records: Sequence[Record]) -> list[Point]:
 
 
 def descendants(session: SessionId, sessions: Sequence[SessionSummary]) -> list[SessionSummary]:
-    """Return the sub-agents below a session in the order they began, each followed by those below it."""
+    """Return the descendants of a session in order of creation, each followed by its own descendants."""
     below: dict[SessionId | None, list[SessionSummary]] = {}
     for one in sorted(sessions, key=lambda one: (one.created_at, one.id), reverse=True):
         if one.sub_agent:
