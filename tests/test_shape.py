@@ -11,7 +11,8 @@ LONG_MODULES = {"bridle.kernel.guest"}
 """One file by design: it is sent to the interpreter as a whole."""
 RETIRED = """
 aside board brought desk door fitting glance greeting ground hands hearing heir heirs kin leg legs lend lent
-loan loans looking misfit purse reach retelling sieve shelf speech spoken stint tamed teller telling unsaid words
+loan loans looking misfit purse reach retelling sieve shelf speech spoken stint tamed teller telling
+unsaid words
 """.split()
 """Words that strangers could not read; docs/glossary.md has the better ones."""
 VAGUE = {"base", "common", "helpers", "types", "utils"}
