@@ -17,7 +17,7 @@ async def waits_s() -> list[float]:
     from bridle.core.agent import Agent
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, TextDelta
-    from bridle.providers.script import HangFault, ScriptReply
+    from bridle.providers.script import HangFault, Reply
     from bridle.providers.scripted import ScriptedProvider
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
@@ -25,7 +25,7 @@ async def waits_s() -> list[float]:
     from bridle.stores.claims import LocalClaims
     from bridle.stores.ephemeral import EphemeralStore
 
-    provider = ScriptedProvider.of(ScriptReply(text="thinking about it", fault=HangFault()), repeat=True)
+    provider = ScriptedProvider.of(Reply(text="thinking about it", fault=HangFault()), repeat=True)
     service = SessionService(
         Engine(
             store=EphemeralStore(SystemClock()),

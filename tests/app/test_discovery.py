@@ -9,7 +9,7 @@ import pytest
 from bridle.app.discovery import FIRST_MODELS, Choice, Discovered, discover
 from bridle.config.keys import DEFAULTS
 from bridle.config.settings import Settings, load_settings
-from bridle.providers import Script, ScriptReply
+from bridle.providers import Reply, Script
 from bridle.providers.embedded import DEFAULT_WEIGHTS
 from bridle.providers.model_data import known_models
 from bridle.providers.model_files import ModelFile
@@ -77,7 +77,7 @@ def test_the_first_model_of_each_vendor_is_known_and_calls_tools(provider: str):
 
 
 async def test_a_server_that_two_providers_name_counts_once(tmp_path: Path):
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         urls = {"local": f"{server.url}/v1", "llama": server.url}
         found = await discover(settings(tmp_path, urls), {"HOME": str(tmp_path)})
 

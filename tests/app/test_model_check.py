@@ -5,7 +5,7 @@ import pytest
 from bridle.app.model_check import PROMPT, check_model
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ProviderError
-from bridle.providers import ErrorFault, HangFault, Script, ScriptReply
+from bridle.providers import ErrorFault, HangFault, Reply, Script
 from bridle.providers.scripted_server import ScriptedServer
 
 
@@ -16,7 +16,7 @@ def settings(folder: Path, url: str) -> Settings:
 
 
 async def test_a_model_answers_a_tiny_request(tmp_path: Path):
-    async with ScriptedServer(Script((ScriptReply(" Hello! \n"),))) as server:
+    async with ScriptedServer(Script((Reply(" Hello! \n"),))) as server:
         assert await check_model(settings(tmp_path, server.url), "box/m") == "Hello!"
         (asked,) = server.requests
 
@@ -29,7 +29,7 @@ async def test_a_model_answers_a_tiny_request(tmp_path: Path):
     [(ErrorFault(reason="server_overloaded"), "server_overloaded"), (HangFault(after=0), "network_timeout")],
 )
 async def test_a_model_that_does_not_answer_is_an_error(tmp_path: Path, fault: ErrorFault, kind: str):
-    async with ScriptedServer(Script((ScriptReply("x", fault=fault),))) as server:
+    async with ScriptedServer(Script((Reply("x", fault=fault),))) as server:
         with pytest.raises(ProviderError) as raised:
             await check_model(settings(tmp_path, server.url), "box/m", patience_s=1.0)
 

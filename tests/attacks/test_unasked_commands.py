@@ -16,7 +16,7 @@ import bridle
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.ports import ProcessSpec
-from bridle.providers import ScriptCall, ScriptedProvider
+from bridle.providers import Call, ScriptedProvider
 from bridle.sandbox import LocalSandbox
 from bridle.tools.shell.state import shell_argv
 from tests.attacks.stage import OUTSIDE, SECRET, Stage, leaks, rules
@@ -203,10 +203,7 @@ async def run_unapproved(
     stage: Stage, lines: Sequence[str], mode: Mode, deny: Sequence[str] = ()
 ) -> tuple[bridle.RunResult, list[str]]:
     """Let a scripted model call each line, and refuse whatever is asked; returns what was asked, too."""
-    turns = [
-        [ScriptCall("bash", {"command": line}), ScriptCall("bash", {"command": "cat a.txt"})]
-        for line in lines
-    ]
+    turns = [[Call("bash", {"command": line}), Call("bash", {"command": "cat a.txt"})] for line in lines]
     model = ScriptedProvider.of(*turns, "done")  # a run of which every call is refused would end
     asked: list[str] = []
 

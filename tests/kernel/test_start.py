@@ -487,13 +487,13 @@ def is_gone(marked: KernelSettings) -> bool:
 HOST = """
 import asyncio, json, sys
 from bridle.core.ids import SessionId
-from bridle.kernel.start import KernelSettings, Place, start_kernel
+from bridle.kernel.start import KernelSettings, KernelEnvironment, start_kernel
 from bridle.sandbox import LocalSandbox
 
 async def main(python, cwd, environ, kind):
     settings = KernelSettings(python=python, environ=json.loads(environ), confined=kind != "none")
     sandbox = LocalSandbox(home="/nonexistent", kind=kind)
-    kernel = await start_kernel(sandbox, settings, Place(cwd), SessionId("host"), specs=())
+    kernel = await start_kernel(sandbox, settings, KernelEnvironment(cwd), SessionId("host"), specs=())
     code = "import subprocess\\nsubprocess.Popen(['sh', '-c', 'echo began; sleep 60'])\\nwhile True: pass"
     await kernel.run(code, emit=lambda text: print(text, end="", flush=True), say=print)
 

@@ -14,7 +14,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, Usage, user_message
 from bridle.core.model import ModelReply, ModelRequest
-from bridle.providers import HttpFault, Script, ScriptReply
+from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.anthropic import AnthropicProvider, _Reader, wire_body
 from bridle.providers.http import Endpoint
 from bridle.providers.scripted_server import ScriptedServer
@@ -59,7 +59,7 @@ def text_block(index: int, text: str) -> list[dict[str, Any]]:
 
 
 async def test_a_plain_request():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         provider = AnthropicProvider.at("server", server.url, "secret", headers={"anthropic-beta": "x"})
         await ask(provider, request(max_output_tokens=100))
         await provider.aclose()
@@ -198,7 +198,7 @@ def test_parameters_pass_through():
 
 
 async def test_the_request_has_the_last_word_on_parameters():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         provider = AnthropicProvider.at("server", f"{server.url}/v1/", params={"top_k": 1, "top_p": 0.5})
         await ask(provider, request(params={"top_k": 2}))
         await provider.aclose()
@@ -240,7 +240,7 @@ def test_any_conversation_follows_the_rules(asked: ModelRequest):
 
 
 async def test_a_stored_reply_is_sent_back_as_it_came():
-    async with ScriptedServer(Script((FULL, ScriptReply("done")))) as server:
+    async with ScriptedServer(Script((FULL, Reply("done")))) as server:
         provider = AnthropicProvider.at("server", server.url)
         first = await ask(provider)
         assert first.reply is not None
@@ -433,7 +433,7 @@ def test_an_end_is_needed():
 
 async def test_a_key_that_a_server_quotes_is_not_shown():
     fault = HttpFault(401, body={"error": {"type": "authentication_error", "message": "bad: sk-ant-1"}})
-    async with ScriptedServer(Script((ScriptReply(fault=fault),))) as server:
+    async with ScriptedServer(Script((Reply(fault=fault),))) as server:
         provider = AnthropicProvider.at("server", server.url, "sk-ant-1")
         with pytest.raises(ProviderError) as caught:
             [item async for item in provider.stream(request())]

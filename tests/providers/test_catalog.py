@@ -17,9 +17,9 @@ from bridle.providers import (
     ModelEntry,
     ModelFacts,
     ProviderEntry,
+    Reply,
     Script,
     ScriptedProvider,
-    ScriptReply,
 )
 from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.gemini import GeminiProvider
@@ -121,7 +121,7 @@ async def test_a_broken_script_names_its_file(scripts: Path):
     ],
 )
 async def test_each_kind_has_its_wire(kind: Any, wire: type):
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         models = catalog(mine=ProviderEntry(kind=kind, base_url=f"{server.url}/v1"))
         provider, model = await models.resolve("mine/m")
         outcome = await ask(provider, ModelRequest(model.name, "", (user_message("hi"),)))
@@ -145,7 +145,7 @@ async def test_the_same_reference_is_the_same_provider(scripts: Path):
 
 
 async def test_a_provider_is_asked_with_its_key_headers_and_params():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         entry = ProviderEntry(
             base_url=f"{server.url}/v1",
             api_key_env="MINE",
@@ -167,7 +167,7 @@ async def test_a_provider_is_asked_with_its_key_headers_and_params():
 
 
 async def test_no_key_no_authorization():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         models = catalog(local=ProviderEntry(base_url=f"{server.url}/v1"))
         await ask((await models.resolve("local/m"))[0])
         await models.aclose()
@@ -275,7 +275,7 @@ def test_an_entry_is_read_strictly():
 
 
 async def test_a_running_llama_server_tells_its_window():
-    async with ScriptedServer(Script((ScriptReply("hello"),), window_tokens=3000)) as server:
+    async with ScriptedServer(Script((Reply("hello"),), window_tokens=3000)) as server:
         models = catalog(
             box=ProviderEntry(kind="llama", base_url=server.url),
             small=ProviderEntry(kind="llama", base_url=server.url, window_tokens=2000),
@@ -441,7 +441,7 @@ def test_every_model_with_a_name_is_listed(scripts: Path):
 
 
 async def test_providers_on_this_machine_are_asked_whether_they_answer():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         models = catalog(
             here=ProviderEntry(base_url=f"{server.url}/v1"),
             box=ProviderEntry(kind="llama", base_url=server.url),

@@ -15,16 +15,16 @@ from bridle.core.model import ModelReply
 from bridle.core.ports import Provider
 from bridle.core.tool import ToolSpec
 from bridle.providers import (
+    Call,
     ErrorFault,
     Expect,
     GarbageFault,
     HangFault,
     HttpFault,
+    Reply,
     ResetFault,
     Script,
-    ScriptCall,
     ScriptedProvider,
-    ScriptReply,
     TruncateFault,
 )
 from bridle.providers.anthropic import AnthropicProvider
@@ -38,18 +38,18 @@ from tests.providers.conversation import Outcome, ask, request
 Connect = Callable[..., AbstractAsyncContextManager[Provider]]
 
 
-def idle_timeout_s(replies: tuple[ScriptReply, ...]) -> float:
+def idle_timeout_s(replies: tuple[Reply, ...]) -> float:
     """Give up quickly where silence is the point, and late where the machine may be slow."""
     return 0.05 if any(isinstance(reply.fault, HangFault) for reply in replies) else 10.0
 
 
 @asynccontextmanager
-async def in_process(*replies: ScriptReply, repeat: bool = False) -> AsyncIterator[Provider]:
+async def in_process(*replies: Reply, repeat: bool = False) -> AsyncIterator[Provider]:
     yield ScriptedProvider(Script(replies, repeat=repeat), idle_timeout_s=idle_timeout_s(replies))
 
 
 @asynccontextmanager
-async def over_chat_completions(*replies: ScriptReply, repeat: bool = False) -> AsyncIterator[Provider]:
+async def over_chat_completions(*replies: Reply, repeat: bool = False) -> AsyncIterator[Provider]:
     async with ScriptedServer(Script(replies, repeat=repeat)) as server:
         provider = OpenAIProvider.at("server", f"{server.url}/v1", idle_timeout_s=idle_timeout_s(replies))
         yield provider
@@ -57,7 +57,7 @@ async def over_chat_completions(*replies: ScriptReply, repeat: bool = False) -> 
 
 
 @asynccontextmanager
-async def over_messages(*replies: ScriptReply, repeat: bool = False) -> AsyncIterator[Provider]:
+async def over_messages(*replies: Reply, repeat: bool = False) -> AsyncIterator[Provider]:
     async with ScriptedServer(Script(replies, repeat=repeat)) as server:
         provider = AnthropicProvider.at("server", server.url, idle_timeout_s=idle_timeout_s(replies))
         yield provider
@@ -65,7 +65,7 @@ async def over_messages(*replies: ScriptReply, repeat: bool = False) -> AsyncIte
 
 
 @asynccontextmanager
-async def over_responses(*replies: ScriptReply, repeat: bool = False) -> AsyncIterator[Provider]:
+async def over_responses(*replies: Reply, repeat: bool = False) -> AsyncIterator[Provider]:
     async with ScriptedServer(Script(replies, repeat=repeat)) as server:
         provider = ResponsesProvider.at("server", f"{server.url}/v1", idle_timeout_s=idle_timeout_s(replies))
         yield provider
@@ -73,7 +73,7 @@ async def over_responses(*replies: ScriptReply, repeat: bool = False) -> AsyncIt
 
 
 @asynccontextmanager
-async def over_gemini(*replies: ScriptReply, repeat: bool = False) -> AsyncIterator[Provider]:
+async def over_gemini(*replies: Reply, repeat: bool = False) -> AsyncIterator[Provider]:
     async with ScriptedServer(Script(replies, repeat=repeat)) as server:
         provider = GeminiProvider.at("server", server.url, idle_timeout_s=idle_timeout_s(replies))
         yield provider
@@ -97,12 +97,12 @@ def plain(reply: ModelReply | None) -> ModelReply | None:
 
 
 async def test_reasoning_text_and_parallel_calls(connect: Connect):
-    reply = ScriptReply(
+    reply = Reply(
         text="Ich höre zu, 🦊.",
         reasoning="Let me see.",
         calls=(
-            ScriptCall("read_file", {"path": "a.py", "start_line": 1}),
-            ScriptCall("list_files", {"pattern": "*"}, "own"),
+            Call("read_file", {"path": "a.py", "start_line": 1}),
+            Call("list_files", {"pattern": "*"}, "own"),
         ),
         usage=ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
         model="m-2026",
@@ -155,13 +155,13 @@ async def test_a_conversation_with_tools_goes_on(connect: Connect):
         Message("tool", (ToolResult(CallId("b"), "g", "two", is_error=True),)),
     )
     tools = (ToolSpec("f", "Does f.", {"type": "object", "properties": {}}),)
-    answer = ScriptReply(
+    answer = Reply(
         "{last_user}: {last_tool_result}, {tool_results}",
-        calls=(ScriptCall("f"),),
+        calls=(Call("f"),),
         expect=Expect("look", "two", "terse", ("f",)),
     )
 
-    async with connect(ScriptReply("no"), answer) as provider:
+    async with connect(Reply("no"), answer) as provider:
         outcome = await ask(provider, request(*messages, tools=tools))
 
     # A wire that joins both results in one message has one frame of 4 tokens less.
@@ -178,10 +178,8 @@ async def test_a_conversation_with_tools_goes_on(connect: Connect):
 async def test_a_session_may_change_its_vendor(connect: Connect, first: Connect):
     """What one vendor sealed means nothing to another, and must not get in the way."""
     script = (
-        ScriptReply(
-            "one", reasoning="hm", calls=(ScriptCall("f", {"x": 1}, "a:1"), ScriptCall("g", {}, "b"))
-        ),
-        ScriptReply("{tool_results}", reasoning="so"),
+        Reply("one", reasoning="hm", calls=(Call("f", {"x": 1}, "a:1"), Call("g", {}, "b"))),
+        Reply("{tool_results}", reasoning="so"),
     )
     async with first(*script) as provider:
         begun = await ask(provider)
@@ -201,9 +199,7 @@ async def test_pictures_may_come_along(connect: Connect):
     shot = ToolResult(CallId("a"), "f", "a shot", media=(Media("image/png", "iVBORw0KGgo="),))
     call = Message("assistant", (ToolCall(CallId("a"), "f"),))
 
-    async with connect(
-        ScriptReply("{last_user}", expect=Expect(user="what is this?")), ScriptReply("seen")
-    ) as provider:
+    async with connect(Reply("{last_user}", expect=Expect(user="what is this?")), Reply("seen")) as provider:
         first = await ask(provider, request(picture))
         second = await ask(provider, request(picture, call, Message("tool", (shot,))))
 
@@ -214,22 +210,22 @@ async def test_pictures_may_come_along(connect: Connect):
 @pytest.mark.parametrize(
     ("calls", "read"),
     [
-        ((ScriptCall("f", '{"path": "a'),), (ToolCall(CallId("call_0_0"), "f", invalid='{"path": "a'),)),
-        ((ScriptCall("f", ('{"a', '":1', "}")),), (ToolCall(CallId("call_0_0"), "f", {"a": 1}),)),
-        ((ScriptCall("f", ""),), (ToolCall(CallId("call_0_0"), "f"),)),
+        ((Call("f", '{"path": "a'),), (ToolCall(CallId("call_0_0"), "f", invalid='{"path": "a'),)),
+        ((Call("f", ('{"a', '":1', "}")),), (ToolCall(CallId("call_0_0"), "f", {"a": 1}),)),
+        ((Call("f", ""),), (ToolCall(CallId("call_0_0"), "f"),)),
         (
-            (ScriptCall("f", id=""), ScriptCall("g", id="")),
+            (Call("f", id=""), Call("g", id="")),
             (ToolCall(CallId("call_0_0"), "f"), ToolCall(CallId("call_0_1"), "g")),
         ),
         (
-            (ScriptCall("f", {"a": 1}, "same"), ScriptCall("f", {"a": 2}, "same")),
+            (Call("f", {"a": 1}, "same"), Call("f", {"a": 2}, "same")),
             (ToolCall(CallId("same"), "f", {"a": 1}), ToolCall(CallId("same"), "f", {"a": 2})),
         ),
     ],
     ids=["cut off", "in fragments", "no arguments", "no ids", "duplicate ids"],
 )
-async def test_odd_calls(connect: Connect, calls: tuple[ScriptCall, ...], read: tuple[ToolCall, ...]):
-    async with connect(ScriptReply(calls=calls)) as provider:
+async def test_odd_calls(connect: Connect, calls: tuple[Call, ...], read: tuple[ToolCall, ...]):
+    async with connect(Reply(calls=calls)) as provider:
         outcome = await ask(provider)
 
     if connect is over_gemini and any(call.invalid for call in read):
@@ -242,7 +238,7 @@ async def test_odd_calls(connect: Connect, calls: tuple[ScriptCall, ...], read: 
 
 @pytest.mark.parametrize("stop_reason", ["end_turn", "max_tokens", "content_filter"])
 async def test_stop_reasons(connect: Connect, stop_reason: str):
-    async with connect(ScriptReply("cut", stop_reason=stop_reason)) as provider:
+    async with connect(Reply("cut", stop_reason=stop_reason)) as provider:
         outcome = await ask(provider)
 
     assert outcome.reply is not None
@@ -250,7 +246,7 @@ async def test_stop_reasons(connect: Connect, stop_reason: str):
 
 
 async def test_a_call_cut_by_the_token_limit(connect: Connect):
-    reply = ScriptReply(calls=(ScriptCall("f", '{"path": "a.p'),), stop_reason="max_tokens")
+    reply = Reply(calls=(Call("f", '{"path": "a.p'),), stop_reason="max_tokens")
 
     async with connect(reply) as provider:
         outcome = await ask(provider)
@@ -281,7 +277,7 @@ async def test_a_call_cut_by_the_token_limit(connect: Connect):
     ids=repr,
 )
 async def test_a_stream_that_fails(connect: Connect, fault: Fault, kind: ProviderErrorKind, shown: str):
-    async with connect(ScriptReply("one two three", fault=fault)) as provider:
+    async with connect(Reply("one two three", fault=fault)) as provider:
         outcome = await ask(provider)
 
     assert outcome == Outcome([("text", shown)] if shown else [], error=kind)
@@ -290,7 +286,7 @@ async def test_a_stream_that_fails(connect: Connect, fault: Fault, kind: Provide
 @pytest.mark.parametrize("reason", get_args(Reason))
 async def test_every_reason_arrives_as_its_kind(connect: Connect, reason: Reason):
     async with connect(
-        ScriptReply(fault=HttpFault(reason=reason)), ScriptReply("a", fault=ErrorFault(reason=reason))
+        Reply(fault=HttpFault(reason=reason)), Reply("a", fault=ErrorFault(reason=reason))
     ) as provider:
         at_once = await ask(provider)
         later = await ask(
@@ -331,31 +327,29 @@ async def test_every_reason_arrives_as_its_kind(connect: Connect, reason: Reason
 async def test_http_errors(
     connect: Connect, fault: HttpFault, kind: ProviderErrorKind, retry_after_s: float | None
 ):
-    async with connect(ScriptReply(fault=fault)) as provider:
+    async with connect(Reply(fault=fault)) as provider:
         outcome = await ask(provider)
 
     assert outcome == Outcome(error=kind, retry_after_s=retry_after_s)
 
 
 async def test_nothing_at_all(connect: Connect):
-    async with connect(ScriptReply()) as provider:
+    async with connect(Reply()) as provider:
         outcome = await ask(provider)
 
     assert outcome == Outcome(error="empty_reply")
 
 
 async def test_a_fault_that_passes(connect: Connect):
-    async with connect(ScriptReply("at last", fault=HttpFault(429, times=2))) as provider:
+    async with connect(Reply("at last", fault=HttpFault(429, times=2))) as provider:
         outcomes = [await ask(provider) for _ in range(3)]
 
     assert [outcome.error for outcome in outcomes] == ["rate_limited", "rate_limited", None]
     assert outcomes[-1].shown == [("text", "at last")]
 
 
-@pytest.mark.parametrize(
-    "reply", [ScriptReply("a", expect=Expect(user="bye")), None], ids=["unexpected", "over"]
-)
-async def test_a_script_that_has_no_answer(connect: Connect, reply: ScriptReply | None):
+@pytest.mark.parametrize("reply", [Reply("a", expect=Expect(user="bye")), None], ids=["unexpected", "over"])
+async def test_a_script_that_has_no_answer(connect: Connect, reply: Reply | None):
     async with connect(*([reply] if reply else [])) as provider:
         outcome = await ask(provider)
 
@@ -363,14 +357,14 @@ async def test_a_script_that_has_no_answer(connect: Connect, reply: ScriptReply 
 
 
 async def test_delays_only_delay(connect: Connect):
-    async with connect(ScriptReply("one two", delay_ms=1, chunk_delay_ms=1)) as provider:
+    async with connect(Reply("one two", delay_ms=1, chunk_delay_ms=1)) as provider:
         outcome = await ask(provider)
 
     assert outcome.shown == [("text", "one two")]
 
 
 async def test_one_provider_serves_many_at_once(connect: Connect):
-    async with connect(ScriptReply("{last_user}", chunk_delay_ms=1), repeat=True) as provider:
+    async with connect(Reply("{last_user}", chunk_delay_ms=1), repeat=True) as provider:
         outcomes = [ask(provider, request(user_message(f"number {n}"))) for n in range(20)]
         answers = [outcome.shown for outcome in await asyncio.gather(*outcomes)]
 

@@ -24,7 +24,7 @@ from bridle.core.messages import (
     user_message,
 )
 from bridle.core.model import ModelReply, ModelRequest
-from bridle.providers import HttpFault, Script, ScriptReply
+from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.gemini import FOREIGN_SIGNATURE, GeminiProvider, _Reader, wire_body
 from bridle.providers.http import Endpoint
 from bridle.providers.scripted_server import ScriptedServer
@@ -73,7 +73,7 @@ def read(*chunks: Any, end: dict[str, Any] = STOP) -> ModelReply:
     ],
 )
 async def test_a_plain_request(model: str, base: str, path: str):
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         provider = GeminiProvider.at("server", server.url + base, "secret", headers={"x-y": "z"})
         await ask(provider, request(model=model, max_output_tokens=100))
         await provider.aclose()
@@ -184,7 +184,7 @@ def test_a_result_is_named_after_its_call():
 
 
 async def test_parameters_find_their_place_and_the_request_has_the_last_word():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         provider = GeminiProvider.at("server", server.url, params={"temperature": 1, "top_k": 3})
         await ask(
             provider,
@@ -231,7 +231,7 @@ def test_any_conversation_follows_the_rules(asked: ModelRequest):
 
 
 async def test_a_stored_reply_is_sent_back_as_it_came():
-    async with ScriptedServer(Script((FULL, ScriptReply("done")))) as server:
+    async with ScriptedServer(Script((FULL, Reply("done")))) as server:
         provider = GeminiProvider.at("server", server.url)
         first = await ask(provider)
         assert first.reply is not None
@@ -447,7 +447,7 @@ def test_an_error_in_mid_stream_may_say_how_long_to_wait():
 
 async def test_a_key_that_a_server_quotes_is_not_shown():
     fault = HttpFault(400, body={"error": {"code": 400, "message": "API key not valid: AIza1"}})
-    async with ScriptedServer(Script((ScriptReply(fault=fault),))) as server:
+    async with ScriptedServer(Script((Reply(fault=fault),))) as server:
         provider = GeminiProvider.at("server", server.url, "AIza1")
         with pytest.raises(ProviderError) as caught:
             [item async for item in provider.stream(request())]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.messages import Message, Text, user_message
 from bridle.core.protocol import TextDelta
-from bridle.providers import HttpFault, Script, ScriptReply, TruncateFault
+from bridle.providers import HttpFault, Reply, Script, TruncateFault
 from bridle.providers.http import Endpoint, HttpClient, decode_event, network_error
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.scripted_server import ScriptedServer
@@ -49,10 +49,10 @@ def free_port() -> int:
 
 async def test_one_connection_serves_turn_after_turn():
     replies = (
-        ScriptReply("a"),
-        ScriptReply(fault=HttpFault(429)),
-        ScriptReply("b", fault=TruncateFault()),
-        ScriptReply("c"),
+        Reply("a"),
+        Reply(fault=HttpFault(429)),
+        Reply("b", fault=TruncateFault()),
+        Reply("c"),
     )
     asked = [request(*[Message("assistant", (Text("x"),))] * n, user_message("go")) for n in range(4)]
 
@@ -66,7 +66,7 @@ async def test_one_connection_serves_turn_after_turn():
 
 
 async def test_a_client_can_be_used_again_after_it_was_closed():
-    async with ScriptedServer(Script((ScriptReply("a"),))) as server:
+    async with ScriptedServer(Script((Reply("a"),))) as server:
         provider = OpenAIProvider.at("server", f"{server.url}/v1")
         for _ in range(2):
             assert (await ask(provider)).shown == [("text", "a")]
@@ -154,7 +154,7 @@ async def test_the_request_says_who_asks_and_what_is_wanted():
 
 
 async def test_a_prompt_of_ten_megabytes_is_sent():
-    async with ScriptedServer(Script((ScriptReply("{last_user}"),))) as server:
+    async with ScriptedServer(Script((Reply("{last_user}"),))) as server:
         provider = OpenAIProvider.at("server", f"{server.url}/v1")
         outcome = await ask(provider, request(user_message("x" * 10_000_000)))
         await provider.aclose()
@@ -186,7 +186,7 @@ async def test_a_connection_that_is_never_made():
 
 async def test_silence_is_measured_between_bytes():
     """A stream may take longer than the limit, as long as something keeps coming."""
-    async with ScriptedServer(Script((ScriptReply(["a"] * 30, chunk_delay_ms=20),))) as server:
+    async with ScriptedServer(Script((Reply(["a"] * 30, chunk_delay_ms=20),))) as server:
         outcome = await ask_at(f"{server.url}/v1", idle_timeout_s=0.5)
 
     assert outcome.shown == [("text", "a" * 30)]
@@ -322,7 +322,7 @@ def test_secrets_are_the_values_of_telling_headers():
 
 
 async def test_a_redirect_is_not_followed_with_the_key():
-    async with ScriptedServer(Script((ScriptReply("a"),))) as other:
+    async with ScriptedServer(Script((Reply("a"),))) as other:
         head = f"HTTP/1.1 307 Moved\r\nLocation: {other.url}/v1/chat/completions\r\n\r\n"
         async with answering(head.encode()) as raw:
             outcome = await ask_at(raw.url)

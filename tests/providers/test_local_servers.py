@@ -1,6 +1,6 @@
 import pytest
 
-from bridle.providers import Script, ScriptReply
+from bridle.providers import Reply, Script
 from bridle.providers.local_servers import is_llama_server, is_loopback, list_models
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.raw_server import answering
@@ -25,7 +25,7 @@ def test_only_this_machine_is_looked_at(base_url: str, is_here: bool):
 
 
 async def test_a_server_lists_its_models():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         assert await list_models(f"{server.url}/v1") == ["scripted"]
 
 
@@ -54,7 +54,7 @@ async def test_what_answers_may_be_something_else(status: bytes, body: bytes, mo
 
 
 async def test_a_llama_server_is_told_from_others():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         assert await is_llama_server(f"{server.url}/v1")
     body = b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}"
     async with answering(body) as raw:

@@ -14,7 +14,7 @@ from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, Reasoning, Text, ToolCall, Usage, user_message
 from bridle.core.model import ModelReply, ModelRequest
-from bridle.providers import HttpFault, Script, ScriptReply
+from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.http import Endpoint
 from bridle.providers.responses import ResponsesProvider, _Reader, wire_body
 from bridle.providers.scripted_server import ScriptedServer
@@ -65,7 +65,7 @@ SAID = item(0, MESSAGE, delta("output_text", "a"))
 
 
 async def test_a_plain_request():
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         provider = ResponsesProvider.at("server", f"{server.url}/v1/", "secret", headers={"x-y": "z"})
         await ask(provider, request(max_output_tokens=100))
         await provider.aclose()
@@ -162,7 +162,7 @@ def test_a_conversation_with_everything_in_it():
 
 async def test_parameters_pass_through_and_the_request_has_the_last_word():
     given_by_request = {"reasoning": {"effort": "high"}, "tool_choice": "required", "include": []}
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         provider = ResponsesProvider.at(
             "server", f"{server.url}/v1", params={"reasoning": {"effort": "low"}, "top_p": 0.5}
         )
@@ -200,7 +200,7 @@ def test_any_conversation_follows_the_rules(asked: ModelRequest):
 
 
 async def test_a_stored_reply_is_sent_back_as_it_came():
-    async with ScriptedServer(Script((FULL, ScriptReply("done")))) as server:
+    async with ScriptedServer(Script((FULL, Reply("done")))) as server:
         provider = ResponsesProvider.at("server", f"{server.url}/v1")
         first = await ask(provider)
         assert first.reply is not None
@@ -461,7 +461,7 @@ def test_an_answer_with_nothing_in_it():
 
 async def test_a_key_that_a_server_quotes_is_not_shown():
     fault = HttpFault(401, body={"error": {"code": "invalid_api_key", "message": "Incorrect: sk-1"}})
-    async with ScriptedServer(Script((ScriptReply(fault=fault),))) as server:
+    async with ScriptedServer(Script((Reply(fault=fault),))) as server:
         provider = ResponsesProvider.at("server", f"{server.url}/v1", "sk-1")
         with pytest.raises(ProviderError) as caught:
             [item async for item in provider.stream(request())]

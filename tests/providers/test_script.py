@@ -8,15 +8,15 @@ import pytest
 from bridle.core.errors import ConfigError
 from bridle.core.model import Price
 from bridle.providers.script import (
+    Call,
     ErrorFault,
     Expect,
     GarbageFault,
     HangFault,
     HttpFault,
+    Reply,
     ResetFault,
     Script,
-    ScriptCall,
-    ScriptReply,
     ScriptUsage,
     TruncateFault,
     load_script,
@@ -27,13 +27,13 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "scripts"
 
 EVERYTHING = Script(
     (
-        ScriptReply(
+        Reply(
             text=("a", "b"),
             reasoning="c",
             calls=(
-                ScriptCall("f", {"x": [1]}, "id"),
-                ScriptCall("g", '{"bro'),
-                ScriptCall("h", ('{"a"', ":1}"), ""),
+                Call("f", {"x": [1]}, "id"),
+                Call("g", '{"bro'),
+                Call("h", ('{"a"', ":1}"), ""),
             ),
             usage=ScriptUsage(1, 2, 3, 4, 5),
             stop_reason="max_tokens",
@@ -44,11 +44,11 @@ EVERYTHING = Script(
             match="^x",
             fault=HttpFault(429, "rate_limited", "m", {"retry-after": "1"}, {"error": 1}, 2),
         ),
-        ScriptReply(fault=ErrorFault(1, 2, "server_overloaded", "m")),
-        ScriptReply(fault=TruncateFault(0)),
-        ScriptReply(fault=GarbageFault(data="\xff")),
-        ScriptReply(fault=ResetFault(3)),
-        ScriptReply(fault=HangFault()),
+        Reply(fault=ErrorFault(1, 2, "server_overloaded", "m")),
+        Reply(fault=TruncateFault(0)),
+        Reply(fault=GarbageFault(data="\xff")),
+        Reply(fault=ResetFault(3)),
+        Reply(fault=HangFault()),
     ),
     repeat=True,
     about="all of it",
@@ -78,8 +78,8 @@ def test_toml_says_the_same():
     script = parse_script(text, "x.toml")
 
     assert script.replies == (
-        ScriptReply(text="hi", calls=(ScriptCall("f", {"path": "a"}),), fault=ResetFault(1)),
-        ScriptReply(text=("a", "b")),
+        Reply(text="hi", calls=(Call("f", {"path": "a"}),), fault=ResetFault(1)),
+        Reply(text=("a", "b")),
     )
     assert script.price is not None
     assert (script.price.input, script.price.output) == (Price(1.0, 2.0).input, Price(1.0, 2.0).output)

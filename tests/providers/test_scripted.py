@@ -11,7 +11,7 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message
 from bridle.core.model import Model, Price
 from bridle.core.protocol import TextDelta
-from bridle.providers import HangFault, HttpFault, Script, ScriptCall, ScriptedProvider, ScriptReply
+from bridle.providers import Call, HangFault, HttpFault, Reply, Script, ScriptedProvider
 from bridle.providers.script import ScriptPrice
 from tests.providers.conversation import Outcome, ask, request
 
@@ -23,16 +23,16 @@ def test_replies_may_be_given_as_values():
     broken = ToolCall(CallId("b"), "g", invalid="{")
 
     provider = ScriptedProvider.of(
-        "hi", call, ["look", broken, ScriptCall("h")], HttpFault(429), ScriptReply(reasoning="hm")
+        "hi", call, ["look", broken, Call("h")], HttpFault(429), Reply(reasoning="hm")
     )
 
     assert provider.script == Script(
         (
-            ScriptReply("hi"),
-            ScriptReply(calls=(ScriptCall("f", {"x": 1}, "a"),)),
-            ScriptReply("look", calls=(ScriptCall("g", "{", "b"), ScriptCall("h"))),
-            ScriptReply(fault=HttpFault(429)),
-            ScriptReply(reasoning="hm"),
+            Reply("hi"),
+            Reply(calls=(Call("f", {"x": 1}, "a"),)),
+            Reply("look", calls=(Call("g", "{", "b"), Call("h"))),
+            Reply(fault=HttpFault(429)),
+            Reply(reasoning="hm"),
         )
     )
 
@@ -52,7 +52,7 @@ async def test_another_process_continues_at_the_right_reply():
 
 
 async def test_a_wait_can_be_cancelled():
-    provider = ScriptedProvider.of(ScriptReply("a", fault=HangFault(after=0)))
+    provider = ScriptedProvider.of(Reply("a", fault=HangFault(after=0)))
     task = asyncio.create_task(ask(provider))
     await asyncio.sleep(0)
 

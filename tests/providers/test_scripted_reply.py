@@ -7,7 +7,7 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
-from bridle.providers.script import Expect, HttpFault, Script, ScriptCall, ScriptReply, ScriptUsage
+from bridle.providers.script import Call, Expect, HttpFault, Reply, Script, ScriptUsage
 from bridle.providers.scripted_reply import (
     CallChunk,
     ReasoningChunk,
@@ -36,7 +36,7 @@ def request(*messages: Message, system: str = "sys") -> ModelRequest:
     return ModelRequest("m", system, messages or (user_message("hi"),), TOOLS)
 
 
-def play(reply: ScriptReply, *messages: Message) -> ScriptedReply:
+def play(reply: Reply, *messages: Message) -> ScriptedReply:
     return ScriptPlayer(Script((reply,), repeat=True), "s").play(request(*messages))
 
 
@@ -45,7 +45,7 @@ def texts(script: Script, *requests: ModelRequest) -> list[str]:
 
 
 def test_the_number_of_answers_so_far_is_the_number_of_the_reply():
-    script = Script((ScriptReply("one"), ScriptReply("two"), ScriptReply("three")))
+    script = Script((Reply("one"), Reply("two"), Reply("three")))
     first = (user_message("a"),)
     second = (*first, called("x"), result("x"))
     third = (*second, said("two"), user_message("b"))
@@ -54,7 +54,7 @@ def test_the_number_of_answers_so_far_is_the_number_of_the_reply():
 
 
 def test_asking_further_is_an_error_that_says_what_to_do():
-    player = ScriptPlayer(Script((ScriptReply("one"),)), "demo.json")
+    player = ScriptPlayer(Script((Reply("one"),)), "demo.json")
 
     with pytest.raises(ProviderError) as caught:
         player.play(request(user_message("a"), said("one"), user_message("b")))
@@ -66,7 +66,7 @@ def test_asking_further_is_an_error_that_says_what_to_do():
 
 
 def test_repeat_starts_again():
-    script = Script((ScriptReply("one"), ScriptReply("two")), repeat=True)
+    script = Script((Reply("one"), Reply("two")), repeat=True)
 
     assert texts(script, request(user_message("a"), said("1"), said("2"), said("3"), user_message("b"))) == [
         "two"
@@ -81,10 +81,10 @@ def test_a_script_without_replies_is_over_at_once():
 def test_a_match_answers_by_the_last_user_message_and_counts_from_it():
     script = Script(
         (
-            ScriptReply("in order"),
-            ScriptReply("first", match="fix .*bug"),
-            ScriptReply("other", match="x"),
-            ScriptReply("then", match="fix .*bug"),
+            Reply("in order"),
+            Reply("first", match="fix .*bug"),
+            Reply("other", match="x"),
+            Reply("then", match="fix .*bug"),
         )
     )
     asked = (user_message("a"), said("b"), said("c"), user_message("please fix the bug"))
@@ -109,7 +109,7 @@ def test_a_match_answers_by_the_last_user_message_and_counts_from_it():
 )
 def test_a_request_that_is_not_what_was_expected_is_an_error(expect: Expect, says: str):
     with pytest.raises(ProviderError) as caught:
-        play(ScriptReply("a", expect=expect))
+        play(Reply("a", expect=expect))
     assert caught.value.kind == "invalid_request"
     assert str(caught.value) == f"s: reply 1: {says}"
 
@@ -118,9 +118,7 @@ def test_a_request_that_is_what_was_expected_is_answered():
     expect = Expect("hi", "42", "sys", ("read_file",))
 
     assert (
-        play(
-            ScriptReply("a", expect=expect), user_message("oh, hi"), called("x"), result("x", "it is 42")
-        ).text
+        play(Reply("a", expect=expect), user_message("oh, hi"), called("x"), result("x", "it is 42")).text
         == "a"
     )
 
@@ -137,20 +135,20 @@ def test_a_request_that_is_what_was_expected_is_answered():
 )
 def test_calls_and_results_must_pair_as_every_vendor_wants_it(messages: list[Message], says: str):
     with pytest.raises(ProviderError, match=says):
-        play(ScriptReply("a"), user_message("hi"), *messages)
+        play(Reply("a"), user_message("hi"), *messages)
 
 
 def test_duplicate_ids_pair_one_to_one():
-    assert play(ScriptReply("a"), user_message("hi"), called("x", "x"), result("x"), result("x")).text == "a"
+    assert play(Reply("a"), user_message("hi"), called("x", "x"), result("x"), result("x")).text == "a"
 
 
 def test_a_reply_may_quote_the_request():
-    reply = ScriptReply(
+    reply = Reply(
         text="{last_user}|{last_tool_result}|{tool_results}|{model}|{unknown}",
         reasoning=("{last_user}", "{model}"),
         calls=(
-            ScriptCall("f", {"a": ["{last_user}", 1], "{last_user}": {"b": "{model}"}}),
-            ScriptCall("g", "{last_user}"),
+            Call("f", {"a": ["{last_user}", 1], "{last_user}": {"b": "{model}"}}),
+            Call("g", "{last_user}"),
         ),
     )
 
@@ -165,14 +163,14 @@ def test_a_reply_may_quote_the_request():
 
 
 def test_a_scene_is_cut_into_chunks():
-    reply = ScriptReply(
+    reply = Reply(
         text=" two  words\n",
         reasoning=("a b", "c"),
         calls=(
-            ScriptCall("f", {"path": "a long path"}),
-            ScriptCall("g"),
-            ScriptCall("h", ("{", "}"), "own"),
-            ScriptCall("i", "", ""),
+            Call("f", {"path": "a long path"}),
+            Call("g"),
+            Call("h", ("{", "}"), "own"),
+            Call("i", "", ""),
         ),
     )
 
@@ -204,16 +202,16 @@ def test_a_scene_is_cut_into_chunks():
 
 
 def test_usage_is_the_scripts_own_or_an_estimate():
-    assert play(ScriptReply("a", usage=ScriptUsage(1, 2, 3, 4, 5))).usage == Usage(1, 2, 3, 4, 5)
+    assert play(Reply("a", usage=ScriptUsage(1, 2, 3, 4, 5))).usage == Usage(1, 2, 3, 4, 5)
 
-    estimate = play(ScriptReply("some words", reasoning="hm")).usage
+    estimate = play(Reply("some words", reasoning="hm")).usage
 
     assert estimate == Usage(input=6, output=4, reasoning=1)
 
 
 def test_a_fault_passes_after_it_came_so_often():
     player = ScriptPlayer(
-        Script((ScriptReply("a", fault=HttpFault(429, times=2)), ScriptReply("b", fault=HttpFault(500)))), "s"
+        Script((Reply("a", fault=HttpFault(429, times=2)), Reply("b", fault=HttpFault(500)))), "s"
     )
     second = request(user_message("hi"), said("a"), user_message("more"))
 

@@ -10,7 +10,7 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.core.model import ModelReply
 from bridle.core.protocol import Delta, TextDelta
-from bridle.providers import HttpFault, Script, ScriptReply
+from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.gemini import GeminiProvider
 from bridle.providers.openai import OpenAIProvider
@@ -240,7 +240,7 @@ def said_of_the_answer(body: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
 async def test_an_answer_is_held_to_a_schema(connect: Callable[[str], Any]):
-    async with ScriptedServer(Script((ScriptReply('{"age": 3}'),))) as server:
+    async with ScriptedServer(Script((Reply('{"age": 3}'),))) as server:
         provider = connect(server.url)
         outcome = await ask(provider, request(**ASKED))
         await provider.aclose()
@@ -251,7 +251,7 @@ async def test_an_answer_is_held_to_a_schema(connect: Callable[[str], Any]):
 
 @pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
 async def test_without_a_schema_nothing_is_said_of_one(connect: Callable[[str], Any]):
-    async with ScriptedServer(Script((ScriptReply("hi"),))) as server:
+    async with ScriptedServer(Script((Reply("hi"),))) as server:
         provider = connect(server.url)
         await ask(provider, request(params={"tool_choice": "auto"}))
         await provider.aclose()
@@ -267,7 +267,7 @@ async def test_without_a_schema_nothing_is_said_of_one(connect: Callable[[str], 
 @pytest.mark.parametrize("connect", WIRES, ids=lambda connect: connect.__name__)
 async def test_where_the_schema_is_refused_it_is_left_out(connect: Callable[[str], Any]):
     refusal = HttpFault(status=400, message="response_format is not supported", times=1)
-    async with ScriptedServer(Script((ScriptReply('{"age": 3}', fault=refusal),))) as server:
+    async with ScriptedServer(Script((Reply('{"age": 3}', fault=refusal),))) as server:
         provider = connect(server.url)
         outcome = await ask(provider, request(**ASKED))
         await provider.aclose()
@@ -283,7 +283,7 @@ async def test_where_the_schema_is_refused_it_is_left_out(connect: Callable[[str
 async def test_any_other_failure_stays_one(
     connect: Callable[[str], Any], status: int, kind: ProviderErrorKind, requests: int
 ):
-    async with ScriptedServer(Script((ScriptReply("x", fault=HttpFault(status=status)),))) as server:
+    async with ScriptedServer(Script((Reply("x", fault=HttpFault(status=status)),))) as server:
         provider = connect(server.url)
         outcome = await ask(provider, request(**ASKED))
         await provider.aclose()
@@ -306,7 +306,7 @@ def test_a_provider_says_what_its_vendor_cannot_enforce(connect: Callable[[str],
 
 @pytest.mark.parametrize(("model", "takes"), [("gemini-2.5-pro", True), ("gemini-3-pro", False)])
 async def test_newer_geminis_keep_their_temperature(model: str, *, takes: bool):
-    async with ScriptedServer(Script((ScriptReply("{}"),))) as server:
+    async with ScriptedServer(Script((Reply("{}"),))) as server:
         provider = gemini(server.url)
         await ask(provider, request(model=model, **ASKED))
         await provider.aclose()

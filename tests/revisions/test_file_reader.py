@@ -194,12 +194,12 @@ def test_who_opens_a_file_while_it_is_looked_at_does_no_harm(tmp_path: Path):
 def test_what_may_not_be_read_is_described():
     said = as_user("""
         from bridle.core.revision import FileState
-        from bridle.revisions.file_reader import Folders, Sight
+        from bridle.revisions.file_reader import FolderCache, FileReader
         from bridle.stores.blobs import MemoryBlobs
         (root / "secret").write_bytes(b"abc")
         (root / "secret").chmod(0)
-        with Folders() as folders:
-            found = Sight(MemoryBlobs()).look(folders.at(str(root)), "secret")
+        with FolderCache() as folders:
+            found = FileReader(MemoryBlobs()).look(folders.at(str(root)), "secret")
         print(found.state == FileState("file", 0, "", 3, kept=False))
     """)
 

@@ -104,16 +104,16 @@ def test_a_full_disk_leaves_the_lines_before(tmp_path: Path):
 import resource, signal, sys
 from pathlib import Path
 from bridle.core.errors import StoreFull
-from bridle.revisions.pending_file import Kept, KeptNow, Pending
+from bridle.revisions.pending_file import SavedState, SavedStates, PendingFile
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
-pending = Pending(Path(sys.argv[1]))
-pending.add(KeptNow((Kept("/a"),)))
+pending = PendingFile(Path(sys.argv[1]))
+pending.add(SavedStates((SavedState("/a"),)))
 try:
-    pending.add(KeptNow((Kept("/b" * 200),)))
+    pending.add(SavedStates((SavedState("/b" * 200),)))
 except StoreFull as error:
     print("full", bool(error.hint))
-pending.add(KeptNow((Kept("/c"),)))
+pending.add(SavedStates((SavedState("/c"),)))
 """
     path = tmp_path / "s.pending"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)

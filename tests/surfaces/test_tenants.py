@@ -403,8 +403,8 @@ async def test_by_our_own_wire_a_tenant_sees_its_own_and_not_the_process(tmp_pat
 
         welcome, listed, records, *others = await talk(
             made.token("bolt"),
-            {"type": "list_sessions"},
-            {"type": "records", "session": VICTIM},
+            {"type": "query", "query": {"type": "list"}},
+            {"type": "query", "query": {"type": "records", "session": VICTIM}},
             {"type": "status"},
             {"type": "shutdown"},
             {"type": "open_web"},
@@ -415,7 +415,7 @@ async def test_by_our_own_wire_a_tenant_sees_its_own_and_not_the_process(tmp_pat
         assert [one["failure"]["kind"] for one in others] == ["NotAllowed"] * 3
         [wrong] = await talk("brdl_wrong")
         assert wrong["refusal"] == "the token is wrong"
-        owner, every = await talk(NODE_TOKEN, {"type": "list_sessions"})
+        owner, every = await talk(NODE_TOKEN, {"type": "query", "query": {"type": "list"}})
         assert set(owner["keys"]) == {"KEY"}
         assert len(every["result"]) == 3
         listener.close()

@@ -151,7 +151,7 @@ def test_programs_are_refused_on_macos_with_a_sentence(tmp_path: Path):
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.ports import ProcessSpec
-from bridle.hooks.program_process import exchange
+from bridle.hooks.program_process import run_program
 from bridle.kernel import start
 from bridle.sandbox import LocalSandbox
 
@@ -161,7 +161,7 @@ async def main():
     spec = ProcessSpec(argv=("true",), cwd=sys.argv[1], env={}, output=1)
     for attempt in (
         sandbox.start(spec, SessionId("s")),
-        exchange(["true"], b"", env={}, cwd="/", limit_bytes=9),
+        run_program(["true"], b"", env={}, cwd="/", limit_bytes=9),
         asyncio.to_thread(start._open_code),
     ):
         try:

@@ -85,7 +85,7 @@ REPLY = {"usage": USAGE, "cost": 0.5, "stop_reason": "end_turn"}
 def test_an_answer():
     assert told(TURN, REPLIED, ENDED) == [
         ("ModelCall", {**CALL, "ended": 40, **REPLY}),
-        ("RunOver", {"began": 20, "ended": 50}),
+        ("FinishedRun", {"began": 20, "ended": 50}),
     ]
 
 
@@ -148,7 +148,7 @@ def test_compactions_that_cost_nothing_or_belong_to_no_run():
         )
     ]
     assert brief(runs.take(SESSION, records(CREATED, automatic, failed))) == [
-        ("Spent", {"usage": USAGE, "cost": 0.1})
+        ("ExtraUsage", {"usage": USAGE, "cost": 0.1})
     ]
 
 
@@ -156,8 +156,8 @@ def test_tokens_beside_the_turns():
     sampled = ModelSampled(RUN, 1, CallId("a"), "server", USAGE, 0.2)
 
     assert told(sampled, SessionTitled("t", "x/small", USAGE, 0.1), SessionTitled("by hand")) == [
-        ("Spent", {"model": "x/large", "usage": USAGE, "cost": 0.2}),
-        ("Spent", {"model": "x/small", "usage": USAGE, "cost": 0.1}),
+        ("ExtraUsage", {"model": "x/large", "usage": USAGE, "cost": 0.2}),
+        ("ExtraUsage", {"model": "x/small", "usage": USAGE, "cost": 0.1}),
     ]
 
 
@@ -223,8 +223,8 @@ def test_a_person_is_waited_for_but_not_for_the_question_of_a_child():
         QuestionAsked(CallId("a"), Question("?")),
         QuestionAnswered(CallId("a"), ("yes",)),
     )[1:] == [
-        ("Wait", {"began": 50, "ended": 80, "call_id": "b", "tool": "bash", "answer": "deny"}),
-        ("Wait", {"began": 90, "ended": 100, "call_id": "a", "tool": "ask_user"}),
+        ("UserWait", {"began": 50, "ended": 80, "call_id": "b", "tool": "bash", "answer": "deny"}),
+        ("UserWait", {"began": 90, "ended": 100, "call_id": "a", "tool": "ask_user"}),
     ]
 
 
@@ -241,7 +241,7 @@ def test_a_call_that_is_open_at_the_end_has_failed(end: RunEnded, error: str):
 
     assert told(TURN, end) == [
         ("ModelCall", {**CALL, "ended": 40, "error": error}),
-        ("RunOver", over if end.outcome == "completed" else {**over, "error": error}),
+        ("FinishedRun", over if end.outcome == "completed" else {**over, "error": error}),
     ]
 
 
@@ -276,7 +276,7 @@ def test_a_run_goes_on_where_another_process_left_it():
             "ToolUse",
             {"began": 50, "ended": 100, "call_id": "a", "tool": "bash", "args": {}, "output": "out"},
         ),
-        ("RunOver", {"began": 20, "ended": 110}),
+        ("FinishedRun", {"began": 20, "ended": 110}),
     ]
 
 
@@ -294,7 +294,7 @@ def test_a_run_whose_beginning_is_lost_is_told_from_where_it_was_taken_up():
 
     facts = runs.take(SESSION, records(RunResumed(RUN), ENDED, first=9))
 
-    assert brief(facts) == [("RunOver", {"began": 90, "ended": 100})]
+    assert brief(facts) == [("FinishedRun", {"began": 90, "ended": 100})]
     assert runs.run(SESSION) is None
 
 

@@ -315,15 +315,15 @@ class Server:
         client = await asyncio.to_thread(importlib.import_module, "bridle.mcp.client")
         world, settings = self._world, self.settings
         self._login = client.remote.LoginNeeded
-        desk = client.Desk(settings, self.folder, self.words.say)
-        self._calling = desk.calling
+        handler = client.RequestHandler(settings, self.folder, self.words.say)
+        self._calling = handler.calling
         self._transport = client.open_transport(
             settings, self.folder, world.sandbox, self._room, self.words, world.home
         )
         # Some old servers crash when asked which revisions they speak: then the next attempt does not ask.
         mode = "legacy" if self._failures % 2 else "auto"
-        made: McpConnection = client.Connection(
-            settings, self._transport, desk, self.words, mode=mode, changed=self._changed.set
+        made: McpConnection = client.McpConnection(
+            settings, self._transport, handler, self.words, mode=mode, changed=self._changed.set
         )
         return made
 

@@ -7,15 +7,15 @@ This package does not import the modules that open connections (`factory`, `http
 from bridle.providers.catalog import ModelCatalog
 from bridle.providers.provider_settings import ModelEntry, ModelFacts, ProviderEntry
 from bridle.providers.script import (
+    Call,
     ErrorFault,
     Expect,
     GarbageFault,
     HangFault,
     HttpFault,
+    Reply,
     ResetFault,
     Script,
-    ScriptCall,
-    ScriptReply,
     TruncateFault,
     load_script,
     parse_script,
@@ -23,6 +23,7 @@ from bridle.providers.script import (
 from bridle.providers.scripted import ScriptedProvider
 
 __all__ = [
+    "Call",
     "ErrorFault",
     "Expect",
     "GarbageFault",
@@ -32,10 +33,9 @@ __all__ = [
     "ModelEntry",
     "ModelFacts",
     "ProviderEntry",
+    "Reply",
     "ResetFault",
     "Script",
-    "ScriptCall",
-    "ScriptReply",
     "ScriptedProvider",
     "TruncateFault",
     "load_script",

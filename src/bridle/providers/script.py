@@ -89,7 +89,7 @@ class ScriptPrice(Price, frozen=True, forbid_unknown_fields=True):
     """Price that rejects unknown fields."""
 
 
-class ScriptCall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A tool call the scripted model makes."""
 
     name: str
@@ -156,12 +156,12 @@ MidStreamFault = ErrorFault | TruncateFault | GarbageFault | ResetFault | HangFa
 Fault = HttpFault | MidStreamFault
 
 
-class ScriptReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Reply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One reply of the scripted model."""
 
     text: Chunks = ""
     reasoning: Chunks = ""
-    calls: tuple[ScriptCall, ...] = ()
+    calls: tuple[Call, ...] = ()
     usage: ScriptUsage | None = None
     stop_reason: StopReason | None = None
     model: str = ""
@@ -175,7 +175,7 @@ class ScriptReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 class Script(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The replies and facts of a scripted model."""
 
-    replies: tuple[ScriptReply, ...]
+    replies: tuple[Reply, ...]
     repeat: bool = False
     about: str = ""
     window_tokens: Annotated[int, Meta(gt=0)] = 128_000

@@ -21,6 +21,7 @@ from bridle.providers.errors import (
 from bridle.providers.reply_builder import ReplyBuilder
 from bridle.providers.script import (
     DEFAULT_MESSAGE,
+    Call,
     ErrorFault,
     Fault,
     GarbageFault,
@@ -28,10 +29,9 @@ from bridle.providers.script import (
     HttpFault,
     MidStreamFault,
     Reason,
+    Reply,
     ResetFault,
     Script,
-    ScriptCall,
-    ScriptReply,
     TruncateFault,
     load_script,
 )
@@ -47,7 +47,7 @@ from bridle.providers.scripted_reply import (
 MAX_KEPT_REQUESTS = 100
 CHUNKS_PER_BREATH = 64  # chunks before other tasks may run; a network would pause more often
 
-Spoken = str | ToolCall | ScriptCall
+Spoken = str | ToolCall | Call
 """A part of a reply in `ScriptedProvider.of`."""
 
 
@@ -70,7 +70,7 @@ class ScriptedProvider:
     @classmethod
     def of(
         cls,
-        *replies: Spoken | Fault | ScriptReply | Sequence[Spoken],
+        *replies: Spoken | Fault | Reply | Sequence[Spoken],
         repeat: bool = False,
         name: str = "scripted",
         idle_timeout_s: float = 300.0,
@@ -153,22 +153,22 @@ def _delta(builder: ReplyBuilder, scene: ScriptedReply, chunk: Chunk) -> Delta:
             return builder.call(chunk.index, call_id=call.id, name=call.name, args=chunk.args)
 
 
-def _reply(spoken: Spoken | Fault | ScriptReply | Sequence[Spoken]) -> ScriptReply:
+def _reply(spoken: Spoken | Fault | Reply | Sequence[Spoken]) -> Reply:
     match spoken:
-        case ScriptReply():
+        case Reply():
             return spoken
-        case str() | ToolCall() | ScriptCall():
+        case str() | ToolCall() | Call():
             return _reply([spoken])
         case HttpFault() | ErrorFault() | TruncateFault() | GarbageFault() | ResetFault() | HangFault():
-            return ScriptReply(fault=spoken)
+            return Reply(fault=spoken)
         case _:
-            return ScriptReply(
+            return Reply(
                 text="".join(part for part in spoken if isinstance(part, str)),
                 calls=tuple(_call(part) for part in spoken if not isinstance(part, str)),
             )
 
 
-def _call(call: ToolCall | ScriptCall) -> ScriptCall:
-    if isinstance(call, ScriptCall):
+def _call(call: ToolCall | Call) -> Call:
+    if isinstance(call, Call):
         return call
-    return ScriptCall(call.name, call.invalid or call.args, call.id)
+    return Call(call.name, call.invalid or call.args, call.id)

@@ -18,7 +18,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import ModelRequest
 from bridle.providers.reply_builder import reply_position
-from bridle.providers.script import Chunks, Fault, HttpFault, Script, ScriptCall, ScriptReply
+from bridle.providers.script import Call, Chunks, Fault, HttpFault, Reply, Script
 
 ARGS_FRAGMENT_CHARS = 16  # about the size of a vendor's fragment
 _WORD = re.compile(r"\s*\S+|\s+\Z")
@@ -95,7 +95,7 @@ class ScriptPlayer:
         _check_expected(where, reply, request)
         return _build_reply(reply, request, self._fault(reply, request))
 
-    def _choose(self, request: ModelRequest) -> tuple[int, ScriptReply]:
+    def _choose(self, request: ModelRequest) -> tuple[int, Reply]:
         numbered = list(enumerate(self._script.replies))
         said = last_user(request)
         pattern = next((r.match for _, r in numbered if r.match and re.search(r.match, said)), "")
@@ -113,7 +113,7 @@ class ScriptPlayer:
             )
         return replies[place]
 
-    def _fault(self, reply: ScriptReply, request: ModelRequest) -> Fault | None:
+    def _fault(self, reply: Reply, request: ModelRequest) -> Fault | None:
         fault = reply.fault
         if fault is None or fault.times == 0:
             return fault
@@ -170,7 +170,7 @@ def _check_call_results(name: str, messages: Sequence[Message]) -> None:
         )
 
 
-def _check_expected(where: str, reply: ScriptReply, request: ModelRequest) -> None:
+def _check_expected(where: str, reply: Reply, request: ModelRequest) -> None:
     expect = reply.expect
     offered = [tool.name for tool in request.tools]
     missing = [name for name in expect.tools if name not in offered]
@@ -191,7 +191,7 @@ def _check_expected(where: str, reply: ScriptReply, request: ModelRequest) -> No
             )
 
 
-def _build_reply(reply: ScriptReply, request: ModelRequest, fault: Fault | None) -> ScriptedReply:
+def _build_reply(reply: Reply, request: ModelRequest, fault: Fault | None) -> ScriptedReply:
     turn = reply_position(request)
     slots = {
         "last_user": last_user(request),
@@ -230,7 +230,7 @@ def _pieces(chunks: Chunks, slots: dict[str, str]) -> list[str]:
     return [_fill_slots(chunk, slots) for chunk in chunks]
 
 
-def _args_pieces(call: ScriptCall, slots: dict[str, str]) -> list[str]:
+def _args_pieces(call: Call, slots: dict[str, str]) -> list[str]:
     match call.args:
         case tuple():
             return [_fill_slots(piece, slots) for piece in call.args]
@@ -265,7 +265,7 @@ def _fill_value(value: Any, slots: dict[str, str]) -> Any:
 
 
 def _usage(
-    reply: ScriptReply, request: ModelRequest, reasoning: list[str], text: list[str], args: list[list[str]]
+    reply: Reply, request: ModelRequest, reasoning: list[str], text: list[str], args: list[list[str]]
 ) -> Usage:
     """Return the usage in the script, or an estimate that is the same for every vendor API."""
     if reply.usage is not None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bridle.core.messages import Message, Text, Usage, user_message
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.ports import Provider
-from bridle.providers import ScriptCall, ScriptReply
+from bridle.providers import Call, Reply
 from bridle.providers.script import ScriptUsage
 from tests.providers.conversation import ask
 from tests.providers.oracles.conversations import EVERYTHING, results, stored
@@ -16,24 +16,22 @@ from tests.providers.oracles.conversations import EVERYTHING, results, stored
 COUNTED = ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11)
 
 REPLIES = {
-    "everything": ScriptReply(
+    "everything": Reply(
         text="Grüße 🦊, it is here.",
         reasoning="Let me see.",
         calls=(
-            ScriptCall("f", {"path": "a long enough path"}),
-            ScriptCall("g", {"b": [1, None]}, "own"),
-            ScriptCall("f"),
+            Call("f", {"path": "a long enough path"}),
+            Call("g", {"b": [1, None]}, "own"),
+            Call("f"),
         ),
         usage=COUNTED,
         model="m-2026",
     ),
-    "text": ScriptReply("one two three", usage=COUNTED),
-    "a call": ScriptReply(calls=(ScriptCall("f", {"x": 1}),)),
-    "reasoning and a call": ScriptReply(
-        reasoning="hm", calls=(ScriptCall("f", {"x": 1}),), usage=ScriptUsage(output=1)
-    ),
-    "the token limit": ScriptReply("cut", stop_reason="max_tokens"),
-    "a filter": ScriptReply("cut", stop_reason="content_filter"),
+    "text": Reply("one two three", usage=COUNTED),
+    "a call": Reply(calls=(Call("f", {"x": 1}),)),
+    "reasoning and a call": Reply(reasoning="hm", calls=(Call("f", {"x": 1}),), usage=ScriptUsage(output=1)),
+    "the token limit": Reply("cut", stop_reason="max_tokens"),
+    "a filter": Reply("cut", stop_reason="content_filter"),
 }
 
 

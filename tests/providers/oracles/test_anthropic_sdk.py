@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from bridle.core.messages import StopReason, Usage
 from bridle.core.model import ModelRequest
-from bridle.providers import Script, ScriptReply
+from bridle.providers import Reply, Script
 from bridle.providers.anthropic import AnthropicProvider, wire_body
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import encode_event
@@ -71,7 +71,7 @@ async def sdk_reading(url: str, body: dict[str, Any]) -> Reading:
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-async def test_the_sdk_reads_what_we_read(reply: ScriptReply):
+async def test_the_sdk_reads_what_we_read(reply: Reply):
     asked = ModelRequest("m", "", EVERYTHING.messages[:1])
     async with ScriptedServer(Script((reply,))) as server:
         provider = AnthropicProvider.at("server", server.url)
@@ -84,7 +84,7 @@ async def test_the_sdk_reads_what_we_read(reply: ScriptReply):
 
 
 async def test_the_sdk_sends_what_we_send():
-    async with ScriptedServer(Script((REPLIES["everything"], ScriptReply("done")))) as server:
+    async with ScriptedServer(Script((REPLIES["everything"], Reply("done")))) as server:
         provider = AnthropicProvider.at("server", server.url, "secret")
         asked = await second_request(provider)
         await our_reading(provider, asked)
@@ -141,7 +141,7 @@ def test_a_request_that_does_not_fit_is_noticed():
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-async def test_the_scripted_server_speaks_as_the_sdk_expects(reply: ScriptReply):
+async def test_the_scripted_server_speaks_as_the_sdk_expects(reply: Reply):
     adapter: TypeAdapter[RawMessageStreamEvent] = TypeAdapter(RawMessageStreamEvent)
     body = wire_body(ModelRequest("m", "", EVERYTHING.messages[:1]), {})
     events = await answer_events(Script((reply,)), "/v1/messages", body)

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bridle.core.messages import StopReason, Usage
 from bridle.core.model import ModelRequest
-from bridle.providers import Script, ScriptReply
+from bridle.providers import Reply, Script
 from bridle.providers.gemini import GeminiProvider, wire_body
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.conversation import ask, request
@@ -118,7 +118,7 @@ async def sdk_reading(url: str, asked: ModelRequest, params: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-async def test_the_sdk_reads_what_we_read(reply: ScriptReply):
+async def test_the_sdk_reads_what_we_read(reply: Reply):
     asked = ModelRequest("m", "", EVERYTHING.messages[:1])
     async with ScriptedServer(Script((reply,))) as server:
         provider = GeminiProvider.at("server", server.url)
@@ -132,7 +132,7 @@ async def test_the_sdk_reads_what_we_read(reply: ScriptReply):
 
 @pytest.mark.parametrize("params", PARAMS.values(), ids=PARAMS)
 async def test_the_sdk_sends_what_we_send(params: dict[str, Any]):
-    async with ScriptedServer(Script((REPLIES["everything"], ScriptReply("done")))) as server:
+    async with ScriptedServer(Script((REPLIES["everything"], Reply("done")))) as server:
         provider = GeminiProvider.at("server", server.url, "secret", params=params)
         asked = await second_request(provider)
         await our_reading(provider, asked)
@@ -159,7 +159,7 @@ def test_any_request_fits_the_sdks_types(asked: ModelRequest):
 async def test_the_sdk_asks_for_a_value_as_we_do():
     asked = replace(EVERYTHING, messages=EVERYTHING.messages[:1], tools=(), params={})
     asked = replace(asked, output_schema=Invoice.model_json_schema())
-    async with ScriptedServer(Script((ScriptReply("{}"),))) as server:
+    async with ScriptedServer(Script((Reply("{}"),))) as server:
         provider = GeminiProvider.at("server", server.url, "secret")
         await our_reading(provider, asked)
         await sdk_reading(server.url, asked, {})
@@ -182,7 +182,7 @@ def test_a_request_that_does_not_fit_is_noticed():
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-async def test_the_scripted_server_speaks_as_the_sdk_expects(reply: ScriptReply):
+async def test_the_scripted_server_speaks_as_the_sdk_expects(reply: Reply):
     body = wire_body(ModelRequest("m", "", EVERYTHING.messages[:1]), {})
     events = await answer_events(Script((reply,)), "/v1/models/m:streamGenerateContent?alt=sse", body)
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bridle.core.messages import Usage
 from bridle.core.model import ModelRequest
-from bridle.providers import ErrorFault, Script, ScriptReply
+from bridle.providers import ErrorFault, Reply, Script
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.responses import ResponsesProvider, wire_body
 from bridle.providers.scripted_server import ScriptedServer
@@ -76,7 +76,7 @@ async def sdk_reading(url: str, body: dict[str, Any]) -> Reading:
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-async def test_the_sdk_reads_what_we_read(reply: ScriptReply):
+async def test_the_sdk_reads_what_we_read(reply: Reply):
     asked = ModelRequest("m", "", EVERYTHING.messages[:1])
     async with ScriptedServer(Script((reply,))) as server:
         provider = ResponsesProvider.at("server", f"{server.url}/v1")
@@ -89,7 +89,7 @@ async def test_the_sdk_reads_what_we_read(reply: ScriptReply):
 
 
 async def test_the_sdk_sends_what_we_send():
-    async with ScriptedServer(Script((REPLIES["everything"], ScriptReply("done")))) as server:
+    async with ScriptedServer(Script((REPLIES["everything"], Reply("done")))) as server:
         provider = ResponsesProvider.at("server", f"{server.url}/v1", "secret")
         asked = await second_request(provider)
         await our_reading(provider, asked)
@@ -116,7 +116,7 @@ def test_any_request_fits_the_sdks_type(asked: ModelRequest):
 async def test_a_request_for_a_value_fits_the_sdks_types():
     asked = replace(EVERYTHING, messages=EVERYTHING.messages[:1], tools=(), params={})
     asked = replace(asked, output_schema=Invoice.model_json_schema())
-    async with ScriptedServer(Script((ScriptReply("{}"),))) as server:
+    async with ScriptedServer(Script((Reply("{}"),))) as server:
         chat = OpenAIProvider.at("server", f"{server.url}/v1")
         await ask(chat, asked)
         await chat.aclose()
@@ -149,9 +149,9 @@ def test_a_request_that_does_not_fit_is_noticed():
 
 
 @pytest.mark.parametrize(
-    "reply", [*REPLIES.values(), ScriptReply("a", fault=ErrorFault())], ids=[*REPLIES, "error"]
+    "reply", [*REPLIES.values(), Reply("a", fault=ErrorFault())], ids=[*REPLIES, "error"]
 )
-async def test_the_scripted_server_speaks_as_the_sdk_expects(reply: ScriptReply):
+async def test_the_scripted_server_speaks_as_the_sdk_expects(reply: Reply):
     adapter: TypeAdapter[ResponseStreamEvent] = TypeAdapter(ResponseStreamEvent)
     body = wire_body(ModelRequest("m", "", EVERYTHING.messages[:1]), {})
     events = await answer_events(Script((reply,)), "/v1/responses", body)

@@ -5,15 +5,15 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from bridle.providers import Script, ScriptCall, ScriptReply
+from bridle.providers import Call, Reply, Script
 from bridle.providers.script import ScriptUsage
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import SseParser
 
-FULL = ScriptReply(
+FULL = Reply(
     text="Hello there.",
     reasoning="Hm, hm.",
-    calls=(ScriptCall("f", {"path": "a long enough path"}), ScriptCall("g", {"b": 2}, "own")),
+    calls=(Call("f", {"path": "a long enough path"}), Call("g", {"b": 2}, "own")),
     usage=ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
 )
 

@@ -3,14 +3,14 @@
 import aiohttp
 from inline_snapshot import snapshot
 
-from bridle.providers import Script, ScriptCall, ScriptReply
+from bridle.providers import Call, Reply, Script
 from bridle.providers.script import ScriptUsage
 from bridle.providers.scripted_server import ScriptedServer
 
-REPLY = ScriptReply(
+REPLY = Reply(
     "Hello.",
     "Hm.",
-    (ScriptCall("f", {"a": 1}), ScriptCall("g", '{"bro')),
+    (Call("f", {"a": 1}), Call("g", '{"bro')),
     usage=ScriptUsage(input=100, output=50, cache_read=30, cache_write=7, reasoning=11),
 )
 
@@ -71,7 +71,7 @@ async def test_a_whole_answer():
 async def test_usage_is_streamed_only_if_asked_for():
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
     async with (
-        ScriptedServer(Script((ScriptReply("a"),))) as server,
+        ScriptedServer(Script((Reply("a"),))) as server,
         aiohttp.ClientSession() as client,
         client.post(f"{server.url}/v1/chat/completions", json=body) as answer,
     ):

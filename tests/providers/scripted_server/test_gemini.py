@@ -5,7 +5,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from bridle.providers import ErrorFault, Expect, HttpFault, Script, ScriptCall, ScriptReply, TruncateFault
+from bridle.providers import Call, ErrorFault, Expect, HttpFault, Reply, Script, TruncateFault
 from bridle.providers.errors import parse_error, response_error
 from bridle.providers.script import Reason
 from tests.providers.scripted_server.reading import FULL, answer_events, answer_json, post
@@ -85,31 +85,29 @@ async def test_a_conversation_is_understood(with_ids: bool):
         "systemInstruction": {"parts": [{"text": "be terse"}]},
         "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT"}}]}],
     }
-    reply = ScriptReply("{last_user} {tool_results}", expect=Expect("look", "2", "terse", ("f",)))
+    reply = Reply("{last_user} {tool_results}", expect=Expect("look", "2", "terse", ("f",)))
 
-    response = await answer_json(Script((ScriptReply("no"), reply)), WHOLE, body)
+    response = await answer_json(Script((Reply("no"), reply)), WHOLE, body)
 
     assert assemble([response])[1] == 'look one\n{"n":2}'
 
 
 async def test_broken_arguments_are_a_finish_reason():
-    response = await answer_json(Script((ScriptReply("a", calls=(ScriptCall("f", '{"bro'),)),)), WHOLE, BODY)
+    response = await answer_json(Script((Reply("a", calls=(Call("f", '{"bro'),)),)), WHOLE, BODY)
 
     assert assemble([response]) == ("", "a", [], "MALFORMED_FUNCTION_CALL")
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))
 async def test_errors_are_told_in_the_vendors_words(reason: Reason):
-    status, answer = await post(Script((ScriptReply(fault=HttpFault(reason=reason)),)), STREAM, BODY)
+    status, answer = await post(Script((Reply(fault=HttpFault(reason=reason)),)), STREAM, BODY)
 
     assert msgspec.json.decode(answer)["error"]["code"] == status
     assert response_error("x", status, {}, answer).kind == reason
 
 
 async def test_an_error_in_mid_stream_is_an_event():
-    script = Script(
-        (ScriptReply("a b", fault=ErrorFault(after=1, reason="server_overloaded", message="busy")),)
-    )
+    script = Script((Reply("a b", fault=ErrorFault(after=1, reason="server_overloaded", message="busy")),))
 
     event = (await answer_events(script, STREAM, BODY))[-1][1]
 
@@ -119,6 +117,6 @@ async def test_an_error_in_mid_stream_is_an_event():
 
 
 async def test_a_truncated_stream_has_no_finish_reason():
-    events = await answer_events(Script((ScriptReply("a b", fault=TruncateFault()),)), STREAM, BODY)
+    events = await answer_events(Script((Reply("a b", fault=TruncateFault()),)), STREAM, BODY)
 
     assert assemble([event for _, event in events]) == ("", "a b", [])

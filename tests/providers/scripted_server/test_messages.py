@@ -5,7 +5,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from bridle.providers import ErrorFault, Expect, HttpFault, Script, ScriptCall, ScriptReply, TruncateFault
+from bridle.providers import Call, ErrorFault, Expect, HttpFault, Reply, Script, TruncateFault
 from bridle.providers.errors import parse_error, response_error
 from bridle.providers.script import Reason
 from tests.providers.scripted_server.reading import FULL, answer_events, answer_json, post
@@ -102,11 +102,11 @@ async def test_a_conversation_is_understood():
         },
     ]
     tools = [{"name": "f", "input_schema": {"type": "object"}}]
-    reply = ScriptReply("{last_user} {tool_results}", expect=Expect("look", "two", "terse", ("f",)))
+    reply = Reply("{last_user} {tool_results}", expect=Expect("look", "two", "terse", ("f",)))
     system = [{"type": "text", "text": "be terse", "cache_control": {"type": "ephemeral"}}]
 
     answer = await answer_json(
-        Script((ScriptReply("no"), reply)), PATH, body(*messages, system=system, tools=tools)
+        Script((Reply("no"), reply)), PATH, body(*messages, system=system, tools=tools)
     )
 
     assert answer["content"] == [{"type": "text", "text": "look one\ntwo"}]
@@ -114,16 +114,14 @@ async def test_a_conversation_is_understood():
 
 @pytest.mark.parametrize("reason", get_args(Reason))
 async def test_errors_are_told_in_the_vendors_words(reason: Reason):
-    status, answer = await post(Script((ScriptReply(fault=HttpFault(reason=reason)),)), PATH, body())
+    status, answer = await post(Script((Reply(fault=HttpFault(reason=reason)),)), PATH, body())
 
     assert msgspec.json.decode(answer)["type"] == "error"
     assert response_error("x", status, {}, answer).kind == reason
 
 
 async def test_an_error_in_mid_stream_is_an_event():
-    script = Script(
-        (ScriptReply("a b", fault=ErrorFault(after=1, reason="server_overloaded", message="busy")),)
-    )
+    script = Script((Reply("a b", fault=ErrorFault(after=1, reason="server_overloaded", message="busy")),))
 
     name, event = (await answer_events(script, PATH, body(stream=True)))[-1]
 
@@ -134,7 +132,7 @@ async def test_an_error_in_mid_stream_is_an_event():
 
 
 async def test_a_truncated_stream_has_no_end():
-    script = Script((ScriptReply("a b", fault=TruncateFault()),))
+    script = Script((Reply("a b", fault=TruncateFault()),))
 
     events = await answer_events(script, PATH, body(stream=True))
 
@@ -142,16 +140,14 @@ async def test_a_truncated_stream_has_no_end():
 
 
 async def test_broken_arguments_are_streamed_as_they_are():
-    events = await answer_events(
-        Script((ScriptReply(calls=(ScriptCall("f", '{"bro'),)),)), PATH, body(stream=True)
-    )
+    events = await answer_events(Script((Reply(calls=(Call("f", '{"bro'),)),)), PATH, body(stream=True))
 
     deltas = [event["delta"]["partial_json"] for name, event in events if name == "content_block_delta"]
     assert "".join(deltas) == '{"bro'
 
 
 async def test_a_request_that_is_none_is_refused():
-    status, answer = await post(Script((ScriptReply("a"),)), PATH, {"model": "m"})
+    status, answer = await post(Script((Reply("a"),)), PATH, {"model": "m"})
 
     assert status == 400
     assert b"missing required field `max_tokens`" in answer

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bridle.core.messages import StopReason
-from bridle.providers import ErrorFault, Expect, HttpFault, Script, ScriptCall, ScriptReply, TruncateFault
+from bridle.providers import Call, ErrorFault, Expect, HttpFault, Reply, Script, TruncateFault
 from bridle.providers.errors import response_error
 from tests.providers.scripted_server.reading import FULL, answer_events, answer_json, post
 
@@ -96,9 +96,9 @@ async def test_a_conversation_is_understood():
         {"type": "function_call_output", "call_id": "own", "output": [{"type": "input_text", "text": "two"}]},
     ]
     tools = [{"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": True}]
-    reply = ScriptReply("{last_user} {tool_results}", expect=Expect("look", "two", "terse", ("f",)))
+    reply = Reply("{last_user} {tool_results}", expect=Expect("look", "two", "terse", ("f",)))
 
-    response = await answer_json(Script((ScriptReply("no"), reply)), PATH, body(items, tools=tools))
+    response = await answer_json(Script((Reply("no"), reply)), PATH, body(items, tools=tools))
 
     assert response["output"][0]["content"][0]["text"] == "look one\ntwo"
 
@@ -107,7 +107,7 @@ async def test_a_conversation_is_understood():
     ("stop_reason", "told"), [("max_tokens", "max_output_tokens"), ("content_filter", "content_filter")]
 )
 async def test_an_answer_that_was_stopped(stop_reason: StopReason, told: str):
-    script = Script((ScriptReply("cut", stop_reason=stop_reason),))
+    script = Script((Reply("cut", stop_reason=stop_reason),))
 
     name, event = (await answer_events(script, PATH, body(stream=True)))[-1]
 
@@ -118,15 +118,13 @@ async def test_an_answer_that_was_stopped(stop_reason: StopReason, told: str):
 async def test_an_error_answer():
     fault = HttpFault(reason="rate_limited", headers={"retry-after": "3"})
 
-    status, answer = await post(Script((ScriptReply(fault=fault),)), PATH, body())
+    status, answer = await post(Script((Reply(fault=fault),)), PATH, body())
 
     assert response_error("x", status, {}, answer).kind == "rate_limited"
 
 
 async def test_an_error_in_mid_stream_is_an_event():
-    script = Script(
-        (ScriptReply("a b", fault=ErrorFault(after=1, reason="server_overloaded", message="busy")),)
-    )
+    script = Script((Reply("a b", fault=ErrorFault(after=1, reason="server_overloaded", message="busy")),))
 
     name, event = (await answer_events(script, PATH, body(stream=True)))[-1]
 
@@ -135,14 +133,12 @@ async def test_an_error_in_mid_stream_is_an_event():
 
 
 async def test_a_truncated_stream_has_no_end():
-    events = await answer_events(
-        Script((ScriptReply("a b", fault=TruncateFault()),)), PATH, body(stream=True)
-    )
+    events = await answer_events(Script((Reply("a b", fault=TruncateFault()),)), PATH, body(stream=True))
 
     assert events[-1][0] == "response.output_text.delta"
 
 
 async def test_broken_arguments_are_sent_as_they_are():
-    response = await answer_json(Script((ScriptReply(calls=(ScriptCall("f", '{"bro'),)),)), PATH, body())
+    response = await answer_json(Script((Reply(calls=(Call("f", '{"bro'),)),)), PATH, body())
 
     assert response["output"][0]["arguments"] == '{"bro'

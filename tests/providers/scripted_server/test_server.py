@@ -13,9 +13,9 @@ from bridle.providers import (
     GarbageFault,
     HangFault,
     HttpFault,
+    Reply,
     ResetFault,
     Script,
-    ScriptReply,
     TruncateFault,
 )
 from bridle.providers.script import ErrorFault, Fault
@@ -46,7 +46,7 @@ async def test_a_connection_breaks_or_falls_silent_on_every_wire(path: str, body
     timeout = aiohttp.ClientTimeout(sock_read=0.03 if hangs else 10)
     expected = aiohttp.SocketTimeoutError if hangs else aiohttp.ClientError
     async with (
-        ScriptedServer(Script((ScriptReply("a", fault=fault),))) as server,
+        ScriptedServer(Script((Reply("a", fault=fault),))) as server,
         aiohttp.ClientSession(timeout=timeout) as client,
     ):
         with pytest.raises(expected):
@@ -55,9 +55,9 @@ async def test_a_connection_breaks_or_falls_silent_on_every_wire(path: str, body
 
 @pytest.mark.parametrize(("path", "body"), EVERY_WIRE)
 async def test_garbage_and_truncation_on_every_wire(path: str, body: dict[str, object]):
-    whole = await post(Script((ScriptReply("one two"),)), path, body)
-    cut = await post(Script((ScriptReply("one two", fault=TruncateFault()),)), path, body)
-    garbage = await post(Script((ScriptReply("one two", fault=GarbageFault(data="\xff\n")),)), path, body)
+    whole = await post(Script((Reply("one two"),)), path, body)
+    cut = await post(Script((Reply("one two", fault=TruncateFault()),)), path, body)
+    garbage = await post(Script((Reply("one two", fault=GarbageFault(data="\xff\n")),)), path, body)
 
     assert (whole[0], cut[0], garbage[0]) == (200, 200, 200)
     assert len(cut[1]) < len(whole[1])
@@ -68,7 +68,7 @@ async def test_garbage_and_truncation_on_every_wire(path: str, body: dict[str, o
 async def test_an_http_error_on_every_wire(path: str, body: dict[str, object]):
     fault = HttpFault(429, headers={"retry-after": "7"}, message="slow down")
     async with (
-        ScriptedServer(Script((ScriptReply(fault=fault),))) as server,
+        ScriptedServer(Script((Reply(fault=fault),))) as server,
         aiohttp.ClientSession() as client,
         client.post(f"{server.url}{path}", json=body) as answer,
     ):
@@ -80,7 +80,7 @@ async def test_an_http_error_on_every_wire(path: str, body: dict[str, object]):
 @pytest.mark.parametrize(("path", "body"), ASKED.items())
 async def test_an_error_event_without_a_stream_is_an_error_answer(path: str, body: dict[str, object]):
     status, answer = await post(
-        Script((ScriptReply(fault=ErrorFault(reason="rate_limited", message="no")),)), path, body
+        Script((Reply(fault=ErrorFault(reason="rate_limited", message="no")),)), path, body
     )
 
     assert status == 429
@@ -89,7 +89,7 @@ async def test_an_error_event_without_a_stream_is_an_error_answer(path: str, bod
 
 @pytest.mark.parametrize(("path", "body"), EVERY_WIRE)
 async def test_an_empty_answer_on_every_wire(path: str, body: dict[str, object]):
-    status, answer = await post(Script((ScriptReply(),)), path, body)
+    status, answer = await post(Script((Reply(),)), path, body)
 
     assert status == 200
     assert answer
@@ -97,7 +97,7 @@ async def test_an_empty_answer_on_every_wire(path: str, body: dict[str, object])
 
 @pytest.mark.parametrize("path", ASKED)
 async def test_a_body_that_is_no_request_is_refused(path: str):
-    async with ScriptedServer(Script((ScriptReply("a"),))) as server, aiohttp.ClientSession() as client:
+    async with ScriptedServer(Script((Reply("a"),))) as server, aiohttp.ClientSession() as client:
         for body in (b"", b"\xff", b"[]", b"{}"):
             async with client.post(f"{server.url}{path}", data=body) as answer:
                 assert answer.status == 400
@@ -106,7 +106,7 @@ async def test_a_body_that_is_no_request_is_refused(path: str):
 
 async def test_requests_are_kept_and_can_be_fetched():
     path, body = "/v1/chat/completions", ASKED["/v1/chat/completions"]
-    async with ScriptedServer(Script((ScriptReply("a"),))) as server, aiohttp.ClientSession() as client:
+    async with ScriptedServer(Script((Reply("a"),))) as server, aiohttp.ClientSession() as client:
         for _ in range(2):
             async with client.post(f"{server.url}{path}?x=1", json=body, headers={"X-A": "b"}) as answer:
                 await answer.read()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.ports import SandboxStatus
-from bridle.providers import Script, ScriptReply
+from bridle.providers import Reply, Script
 from bridle.providers.embedded import DEFAULT_WEIGHTS
 from bridle.providers.model_data import known_models
 from bridle.providers.scripted_server import ScriptedServer
@@ -181,7 +181,7 @@ def test_which_keys_are_there(bridle: Bridle):
 async def test_servers_on_this_machine(bridle: Bridle):
     (bridle.home / "config.toml").write_text(SERVERS.replace("URL", "http://127.0.0.1:9"))
     nobody = await asyncio.to_thread(findings, bridle)
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         (bridle.home / "config.toml").write_text(SERVERS.replace("URL", server.url))
         one = await asyncio.to_thread(findings, bridle)
 
@@ -431,7 +431,7 @@ def test_a_model_of_a_server_that_does_not_run(bridle: Bridle):
 
 
 async def test_a_model_that_its_server_does_not_have(bridle: Bridle):
-    async with ScriptedServer(Script((ScriptReply("hello"),))) as server:
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
         text = SERVERS.replace("URL", "http://127.0.0.1:9").replace(
             'ollama = { base_url = "http://127.0.0.1:9/v1" }', f'ollama = {{ base_url = "{server.url}/v1" }}'
         )

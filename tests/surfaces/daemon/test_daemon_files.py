@@ -29,8 +29,10 @@ def test_one_at_a_time_is_the_daemon(home: Path):
 
 
 def test_the_lock_of_a_process_that_was_killed_is_free(home: Path):
-    holder = "import sys, pathlib; from bridle.surfaces.daemon.daemon_files import Place\n"
-    holder += "with Place(pathlib.Path(sys.argv[1])).held(): print('held', flush=True); sys.stdin.read()"
+    holder = "import sys, pathlib; from bridle.surfaces.daemon.daemon_files import DaemonFiles\n"
+    holder += (
+        "with DaemonFiles(pathlib.Path(sys.argv[1])).held(): print('held', flush=True); sys.stdin.read()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", holder, home], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
@@ -67,7 +69,7 @@ def test_who_only_looks_is_not_taken_for_a_daemon(home: Path):
 
 
 def test_who_looks_forever_does_not_hold_up_the_start_forever(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("bridle.surfaces.daemon.daemon_files._MOST_LOOKS", 3)
+    monkeypatch.setattr("bridle.surfaces.daemon.daemon_files._MAX_LOOKS", 3)
     place = DaemonFiles(home)
     place.make_folders()
     looking = os.open(place.lock, os.O_RDONLY | os.O_CREAT)

@@ -12,11 +12,11 @@ from tests.patience import PATIENCE_S
 
 STUCK = """
 import asyncio, time
-from bridle.surfaces.daemon.forced_exit import end_soon
+from bridle.surfaces.daemon.forced_exit import exit_after
 
 async def main():
     asyncio.get_running_loop().run_in_executor(None, time.sleep, 3600)
-    end_soon(75, linger_s=0.1)
+    exit_after(75, linger_s=0.1)
 
 asyncio.run(main())
 """

@@ -80,6 +80,7 @@ def test_whatever_the_text_is_nothing_but_known_tags_comes_out(text: str):
         (TABLE, TABLE_HTML),
         ("<b>x</b>", "<p>&lt;b&gt;x&lt;/b&gt;</p>\n"),
         ("&#x202e;", "<p>\\u202e</p>\n"),
+        ("[text]()", "<p>text</p>\n"),
         ('![a *b*](http://x/y.png "t")', '<p><span class="media">[a b]</span></p>\n'),
         ("![](x)", "<p>![](x)</p>\n"),
         (

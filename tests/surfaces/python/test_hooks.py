@@ -8,7 +8,7 @@ import pytest
 import bridle
 from bridle.core.hook import HookEntry, InProcessRuntime
 from bridle.core.protocol import HookDenied, HookFailed
-from bridle.providers import ScriptCall, ScriptedProvider
+from bridle.providers import Call, ScriptedProvider
 from bridle.surfaces.python.hooks import convert_hooks as opened_hooks
 from tests.surfaces.python.opened import events, opened
 
@@ -20,7 +20,7 @@ def say(text: str) -> str:
 
 
 def scripted() -> ScriptedProvider:
-    return ScriptedProvider.of(ScriptCall("say", {"text": "push it"}), "{last_tool_result}")
+    return ScriptedProvider.of(Call("say", {"text": "push it"}), "{last_tool_result}")
 
 
 async def run_with(hook: bridle.Hook, tmp_path: Path) -> tuple[bridle.RunResult[None], list[bridle.Record]]:

@@ -7,7 +7,7 @@ import pytest
 
 import bridle
 from bridle.core.errors import ProviderError
-from bridle.providers import ScriptCall, ScriptedProvider
+from bridle.providers import Call, ScriptedProvider
 from bridle.surfaces.python.results import RunError
 from tests.sessions.stage import Play, says
 from tests.surfaces.python.opened import opened
@@ -51,7 +51,7 @@ async def test_a_result_is_all_that_is_known_of_a_run(tmp_path: Path):
 
 
 async def test_nobody_to_ask_is_a_denial_that_names_the_rule(tmp_path: Path):
-    error = await failing(tmp_path, ScriptedProvider.of(ScriptCall("pay"), repeat=True))
+    error = await failing(tmp_path, ScriptedProvider.of(Call("pay"), repeat=True))
 
     assert type(error) is bridle.RunDenied
     assert str(error) == 'pay: nobody is there to approve it (hint: allow=["pay"] lets it through)'
@@ -67,7 +67,7 @@ async def test_a_model_that_fails_is_a_failure(tmp_path: Path):
 
 
 async def test_a_limit_is_a_limit(tmp_path: Path):
-    provider = ScriptedProvider.of(ScriptCall("pay"), repeat=True)
+    provider = ScriptedProvider.of(Call("pay"), repeat=True)
     error = await failing(tmp_path, provider, mode="yolo", limits=bridle.Limits(turns=1))
 
     assert type(error) is bridle.RunLimited
@@ -78,7 +78,7 @@ async def test_a_callback_that_raised_is_the_cause(tmp_path: Path):
     def approve(asked: bridle.ApprovalRequested) -> bool:
         raise ZeroDivisionError("oh")
 
-    error = await failing(tmp_path, ScriptedProvider.of(ScriptCall("pay"), repeat=True), approve=approve)
+    error = await failing(tmp_path, ScriptedProvider.of(Call("pay"), repeat=True), approve=approve)
 
     assert type(error) is bridle.RunDenied
     assert isinstance(error.__cause__, ZeroDivisionError)

@@ -11,7 +11,7 @@ import pytest
 import bridle
 from bridle.core.protocol import RunStarted
 from bridle.core.queries import PreviewContext, Records
-from bridle.providers import ScriptCall, ScriptedProvider
+from bridle.providers import Call, ScriptedProvider
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, says
 from tests.surfaces.daemon.process import DaemonProcess
@@ -59,7 +59,7 @@ async def test_settings_count_in_whichever_folder(tmp_path: Path):
         """Look."""
         return "seen"
 
-    provider = ScriptedProvider.of(ScriptCall("look"), "{last_tool_result}", repeat=True)
+    provider = ScriptedProvider.of(Call("look"), "{last_tool_result}", repeat=True)
     async with opened(provider, tmp_path, tools=[look], settings=settings) as b:
         for cwd in (tmp_path, tmp_path / "other"):
             session = await b.session(cwd=cwd)

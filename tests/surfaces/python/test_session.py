@@ -19,7 +19,7 @@ from bridle.core.protocol import (
     SessionCreated,
     TurnStarted,
 )
-from bridle.providers import ScriptCall, ScriptedProvider
+from bridle.providers import Call, ScriptedProvider
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock, Play, says
 from tests.surfaces.python.opened import events, opened
@@ -154,9 +154,7 @@ async def test_approvals_may_be_decided_from_elsewhere(tmp_path: Path):
         """Fire."""
         return "fired"
 
-    provider = ScriptedProvider.of(
-        ScriptCall("fire"), "{last_tool_result}", ScriptCall("fire"), "{last_tool_result}"
-    )
+    provider = ScriptedProvider.of(Call("fire"), "{last_tool_result}", Call("fire"), "{last_tool_result}")
     async with opened(provider, tmp_path, tools=[fire], approve=lambda asked: None) as b:
         session = await b.session()
         answers = []
@@ -266,7 +264,7 @@ async def test_a_stream_keeps_the_tools_of_a_session_that_nobody_holds(tmp_path:
         """Own."""
         return "mine"
 
-    async with opened(ScriptedProvider.of(ScriptCall("own"), "{last_tool_result}"), tmp_path) as b:
+    async with opened(ScriptedProvider.of(Call("own"), "{last_tool_result}"), tmp_path) as b:
         run = (await b.session(tools=[own])).stream("go")
         gc.collect()
         await asyncio.sleep(0)
@@ -286,7 +284,7 @@ async def test_a_queued_prompt_keeps_the_tools_of_a_session_that_nobody_holds(tm
         """Own."""
         return "mine"
 
-    replies = (ScriptCall("wait"), "waited", ScriptCall("own"), "{last_tool_result}")
+    replies = (Call("wait"), "waited", Call("own"), "{last_tool_result}")
     async with opened(ScriptedProvider.of(*replies), tmp_path, tools=[wait]) as b:
         session = await b.session("s")
         await session.queue("wait")

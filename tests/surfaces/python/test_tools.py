@@ -15,7 +15,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, ToolCall
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.providers import ScriptCall, ScriptedProvider
+from bridle.providers import Call, ScriptedProvider
 from bridle.surfaces.python.tools import PythonTools, to_output, to_tools
 from tests.surfaces.python.opened import events, kinds, opened
 
@@ -304,9 +304,9 @@ async def test_lent_tools_are_called_by_name_and_say_what_they_touch():
 async def test_functions_tools_and_dispatchers_work_in_a_run(tmp_path: Path):
     many = Many()
     calls = [
-        ScriptCall("ship", {"items": [], "to": {"town": "x", "zip": 1}}),
-        ScriptCall("left"),
-        ScriptCall("broken"),
+        Call("ship", {"items": [], "to": {"town": "x", "zip": 1}}),
+        Call("left"),
+        Call("broken"),
     ]
     provider = ScriptedProvider.of(calls, "{tool_results}")
 
@@ -340,7 +340,7 @@ async def test_a_tool_may_show_what_it_does_and_ask(tmp_path: Path):
         seen.append(asked.question)
         return "Al"
 
-    provider = ScriptedProvider.of(ScriptCall("greet"), "{last_tool_result}")
+    provider = ScriptedProvider.of(Call("greet"), "{last_tool_result}")
     async with opened(provider, tmp_path, tools=[greet], answer=answer) as b:
         run = (await b.session()).stream("go")
         items = [item async for item in run]
@@ -362,7 +362,7 @@ async def test_tools_of_one_session_are_its_own_and_are_asked_about(tmp_path: Pa
         """Note."""
         return f"noted {text}"
 
-    provider = ScriptedProvider.of(ScriptCall("note", {"text": "a"}), "{last_tool_result}")
+    provider = ScriptedProvider.of(Call("note", {"text": "a"}), "{last_tool_result}")
     async with opened(provider, tmp_path, approve=approve) as b:
         first = await b.session(tools=[note])
         second = await b.session()
@@ -382,6 +382,6 @@ async def test_a_tool_of_ones_own_may_take_the_place_of_a_built_in_one(tmp_path:
         """Say the time."""
         return "teatime"
 
-    provider = ScriptedProvider.of(ScriptCall("datetime"), "{last_tool_result}")
+    provider = ScriptedProvider.of(Call("datetime"), "{last_tool_result}")
     async with opened(provider, tmp_path, tools=[datetime], builtins=True) as b:
         assert (await (await b.session()).run("go")).text == "teatime"

@@ -74,7 +74,7 @@ async def test_what_is_not_utf_8_is_refused_and_others_are_served(tmp_path: Path
         rough = await Rough.at(hall)
         rough.writer.write(b'{"id":7,"ask":{"type":"is_running","session":"\xff"}}\n')
         answer = msgspec.json.decode(await rough.reader.readline())
-        listed = await rough.ask(8, {"type": "list_sessions"})
+        listed = await rough.ask(8, {"type": "query", "query": {"type": "list"}})
         rough.writer.close()
 
     gc.collect()  # what a task has raised is told when nobody can ask for it any more
@@ -118,7 +118,7 @@ async def test_a_client_that_vanishes_in_the_middle_leaves_nothing_behind(tmp_pa
         rough = await Rough.at(hall)
         await rough.ask(1, {"type": "watch", "session": hall.stage.session})
         for number in range(2, 50):  # it never reads the answers: hanging up resets the connection
-            rough.writer.write(b'{"id":%d,"ask":{"type":"list_sessions"}}\n' % number)
+            rough.writer.write(b'{"id":%d,"ask":{"type":"query","query":{"type":"list"}}}\n' % number)
         rough.writer.transport.abort()
         await until(lambda: hall.server.clients == 0)
         assert hall.stage.service._bus.watchers(hall.stage.session) == 0

@@ -154,7 +154,7 @@ def _add_commanding(group: Commands) -> None:
         ("steer", "add a message to the run that goes on"),
         ("queue", "let a prompt wait until the run has ended"),
     ):
-        command = add_command(group, name, f"commanding:{name}", summary)
+        command = add_command(group, name, f"session_commands:{name}", summary)
         add_session_argument(command)
         command.add_argument("text", metavar="TEXT", nargs="+", help="several words are joined")
 

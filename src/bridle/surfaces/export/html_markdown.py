@@ -35,6 +35,7 @@ def _parser() -> MarkdownIt:
 
 
 def _written(tokens: Iterable[Token]) -> Iterator[str]:
+    is_safe = False  # of the open link; `[text]()` parses as a link without an address
     for token in tokens:
         match token.type:
             case "inline":
@@ -52,10 +53,12 @@ def _written(tokens: Iterable[Token]) -> Iterator[str]:
             case "image":
                 yield f'<span class="media">[{escaped(_alternative(token))}]</span>'
             case "link_open":
-                href = escaped(str(token.attrGet("href") or ""))
-                yield f'<a href="{href}" title="{href}" rel="noopener noreferrer">'
+                href = str(token.attrGet("href") or "")
+                if is_safe := SAFE_LINK.match(href) is not None:
+                    yield f'<a href="{escaped(href)}" title="{escaped(href)}" rel="noopener noreferrer">'
             case "link_close":
-                yield "</a>"
+                if is_safe:
+                    yield "</a>"
             case _ if token.tag in TAGS:
                 yield _tag(token)
             case _:

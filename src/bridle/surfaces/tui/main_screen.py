@@ -3,7 +3,7 @@
 ```
 HeaderLine
 Conversation (or Welcome)          │ SideBar, from 100 columns on
-Asked
+OpenRequests
 Completions, FindBar
 PromptEditor
 StatusLine

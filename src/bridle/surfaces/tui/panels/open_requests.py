@@ -26,7 +26,7 @@ class OpenRequests(Vertical):
     """Shows one open approval or question; hidden if there is none."""
 
     DEFAULT_CSS = """
-    Asked { height: auto; max-height: 70%; display: none; }
+    OpenRequests { height: auto; max-height: 70%; display: none; }
     """
 
     def __init__(self, host: PanelHost, *, guard_s: float = GUARD_S) -> None:
@@ -189,7 +189,7 @@ class FullScreenCard(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = []
     DEFAULT_CSS = """
-    WholeScreen { background: $surface; LinesView { height: 1fr; } }
+    FullScreenCard { background: $surface; LinesView { height: 1fr; } }
     """
 
     def __init__(self, asked: OpenRequests, card: Card) -> None:
