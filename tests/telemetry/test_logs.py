@@ -2,6 +2,7 @@
 
 import logging
 
+from bridle.telemetry.logs import MAX_LINE_CHARS
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.telemetry.collector import collecting
 from tests.telemetry.followed import Followed
@@ -26,6 +27,16 @@ async def test_lines_of_a_run_have_its_trace_and_others_none():
 
     [run] = collector.named("invoke_agent default")
     assert collector.logs == [("outside", "", ""), ("in a run: ***", run.trace_id, run.span_id)]
+
+
+async def test_a_secret_at_the_end_of_a_line_that_is_cut_is_masked_whole():
+    async with collecting() as collector:
+        followed = Followed(collector, logs=True, mask=lambda text: text.replace("hush", "*"))
+        log.error("%shush", "x" * (MAX_LINE_CHARS - 2))
+        await followed.telemetry.aclose()
+
+    [(text, _, _)] = collector.logs
+    assert text == "x" * (MAX_LINE_CHARS - 2) + "*"
 
 
 async def test_an_error_is_told_with_where_it_was_raised():

@@ -50,6 +50,8 @@ def read(path: str) -> Content | None:
         if found.st_size > MAX_FILE_BYTES:
             raise ToolError(f"{path} is too large for a language server: {found.st_size} bytes")
         data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise ToolError(f"{path} is too large for a language server: it grows")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

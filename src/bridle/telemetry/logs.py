@@ -54,7 +54,7 @@ class LogExporter(logging.Handler):
             context=_context(current.get()),
             severity_text=record.levelname,
             severity_number=severity,
-            body=self._mask(self.format(record)[:MAX_LINE_CHARS]),
+            body=self._mask(self.format(record))[:MAX_LINE_CHARS],  # or half a secret would pass
             attributes={"log.logger": record.name},
         )
 

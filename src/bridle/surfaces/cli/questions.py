@@ -33,6 +33,7 @@ def choose(
     err.line(err.paint("strong", question))
     for number, (name, meaning) in enumerate(options, 1):
         err.line(f"  {number}  {err.paint('name', pad(visible(name), width))}  {visible(meaning)}".rstrip())
+    choices = {str(number): name for number, (name, _) in enumerate(options, 1)}
     how = "Enter for 1, or a number"
     if several:
         how += ", or several as 2,3"
@@ -43,9 +44,9 @@ def choose(
         numbers = [part.strip() for part in typed.split(",")]
         if not typed:
             return [options[0][0]]
-        if all(part.isdecimal() and 1 <= int(part) <= len(options) for part in numbers):
+        if all(part in choices for part in numbers):
             if several or len(numbers) == 1:
-                return list(dict.fromkeys(options[int(part) - 1][0] for part in numbers))
+                return list(dict.fromkeys(choices[part] for part in numbers))
         elif other and "/" in typed:
             return [typed]
         err.line(f"that is none of them: {visible(typed[:60])}")

@@ -80,7 +80,7 @@ def _find(console: Console, cwd: str, wanted: str | None) -> SessionId:
     from bridle.surfaces.cli.store_access import open_configured_store
 
     async def listed() -> Sequence[SessionSummary]:
-        async with open_configured_store(console) as store:
+        async with open_configured_store(console, cwd) as store:
             return await store.list(archived=True)
 
     sessions = asyncio.run(listed())
