@@ -14,7 +14,7 @@ PYTEST := $(BIN)/pytest -n 4
 # Without .pyc files every import costs 5 to 10 times as much.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check attack audit bench chaos cluster dist docs errors-page flaky format fuzz clean lint man matrix \
+.PHONY: demo test check attack audit bench chaos cluster compiled dist docs errors-page flaky format fuzz clean lint man matrix \
 	models-data node-packages packages proto sbom screenshots soak web-vendor
 .DEFAULT_GOAL := check
 
@@ -24,7 +24,8 @@ demo: $(or $(wildcard $(STAMP)),$(PRODUCT)) ## answer a first prompt; installs t
 check: lint node-packages ## before every commit: format, lint, types, import contracts, quick tests
 	$(PYTEST) -m "not slow" -q
 
-test: lint packages node-packages ## the same checks and every test
+test: packages node-packages ## the same checks and every test
+	@$(MAKE) --no-print-directory -j 2 lint compiled
 	@$(PYTEST); status=$$?; [ $$status -eq 1 ] || exit $$status; \
 	echo "what failed runs once more, alone: a fault fails again, a bound of time on a busy machine does not"; \
 	$(BIN)/pytest --last-failed --last-failed-no-failures none --maxfail 3
@@ -96,6 +97,10 @@ proto: $(STAMP) ## make the code of the gRPC wire from proto/
 format: $(STAMP) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
+
+# Beside the linters, which leave a processor free: otherwise each worker would compile all tests.
+compiled: $(STAMP)
+	@$(BIN)/pytest --collect-only -qq > /dev/null 2>&1 || true
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
