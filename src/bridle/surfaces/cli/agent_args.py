@@ -5,7 +5,7 @@ from bridle.surfaces.cli.arguments import Commands, Parser, add_command, add_gro
 
 def add_agents(commands: Commands) -> None:
     """Add the `bridle agents` commands."""
-    group = add_group(commands, "agents", "see, make and change agents")
+    group = add_group(commands, "agents", "list, create and edit agents")
     add_json_flag(add_command(group, "list", "agents:list_all", "list the agents that can be used here"))
     show = add_command(
         group, "show", "agents:show", "show what holds for an agent, where that is said, and its prompt"
@@ -39,7 +39,7 @@ def add_agents(commands: Commands) -> None:
 
 def add_skills(commands: Commands) -> None:
     """Add the `bridle skills` commands."""
-    group = add_group(commands, "skills", "see, check and make skills: prompts that are run as /name")
+    group = add_group(commands, "skills", "list, check and create skills: prompts that run as /name")
     add_json_flag(add_command(group, "list", "skills:list_skills", "list the skills that can be used here"))
     show = add_command(
         group,

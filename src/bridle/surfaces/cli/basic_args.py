@@ -69,7 +69,7 @@ def add_init(commands: Commands) -> None:
         commands,
         "init",
         "init:init",
-        "set Bridle up: find a model, ask a little, write the settings",
+        "set up Bridle: find a model and write the settings",
         epilog=(
             "It looks for keys in the environment (their names only), model servers and model files here.\n"
             "Where there is no terminal it asks nothing and takes the first of each.\n\n"

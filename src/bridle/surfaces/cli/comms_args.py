@@ -13,9 +13,7 @@ examples:
 
 def add_comms(commands: Commands) -> None:
     """Add the `bridle comms` commands."""
-    group = add_group(
-        commands, "comms", "signed messages between agents of different processes", epilog=EXAMPLES
-    )
+    group = add_group(commands, "comms", "exchange signed messages between agents", epilog=EXAMPLES)
     who = add_command(
         group,
         "id",

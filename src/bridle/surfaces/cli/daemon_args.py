@@ -20,7 +20,7 @@ Ctrl-C leaves; the run goes on.
 
 def add_daemon(commands: Commands) -> None:
     """Add the `bridle daemon`, `ps` and `attach` commands."""
-    group = add_group(commands, "daemon", "the process that owns sessions in the background")
+    group = add_group(commands, "daemon", "manage the background process that runs sessions")
     add_command(group, "start", "daemon:start_daemon", "start it in the background")
     add_command(
         group,
@@ -50,7 +50,7 @@ def add_daemon(commands: Commands) -> None:
         commands,
         "attach",
         "attach:attach",
-        "watch a run of the daemon, and answer what it asks",
+        "watch a run of the daemon and answer its questions",
         epilog=ATTACH_EXAMPLES,
     )
     add_session_argument(attach)

@@ -10,7 +10,7 @@ run_completed run_failed
 
 def add_hooks(commands: Commands) -> None:
     """Add the `bridle hooks` commands."""
-    group = add_group(commands, "hooks", "see and try your own code at points of a run, and take it over")
+    group = add_group(commands, "hooks", "list, test and import hooks: your own code at points of a run")
     add_json_flag(
         add_command(group, "list", "hooks:list_hooks", "list the hooks that hold here, and their state")
     )

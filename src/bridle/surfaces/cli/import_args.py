@@ -26,7 +26,7 @@ brought before does not come twice. Keys and tokens are not copied; you are told
 
 def add_import(commands: Commands) -> None:
     """Add the `bridle import` commands."""
-    group = add_group(commands, "import", "bring in what other programs have kept")
+    group = add_group(commands, "import", "import sessions and settings of other programs")
     for name, title, brought, folder in (
         (
             "claude",

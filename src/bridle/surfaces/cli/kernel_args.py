@@ -24,7 +24,7 @@ Ctrl-C ends the code that runs, Ctrl-D leaves.
 
 def add_kernel(commands: Commands) -> None:
     """Add the `bridle kernel` commands."""
-    group = add_group(commands, "kernel", "run Python as agents do: in a sandbox, with tools")
+    group = add_group(commands, "kernel", "run Python as agents do: sandboxed, with tools")
     run = add_command(
         group,
         "run",

@@ -15,7 +15,7 @@ ${VAR} and ${VAR:-default} stand for variables of your environment; quote them f
 
 def add_mcp(commands: Commands) -> None:
     """Add the `bridle mcp` commands."""
-    group = add_group(commands, "mcp", "see, add, try and remove servers that lend tools (MCP)")
+    group = add_group(commands, "mcp", "list, add, test and remove MCP servers")
     _add_add(group)
     add_json_flag(
         add_command(group, "list", "mcp:list_servers", "list the servers of this directory; starts none")
@@ -62,7 +62,7 @@ def add_mcp(commands: Commands) -> None:
 
 def add_lsp(commands: Commands) -> None:
     """Add the `bridle lsp` command."""
-    group = add_group(commands, "lsp", "see which language servers the code of this project has")
+    group = add_group(commands, "lsp", "list the language servers of this project")
     add_json_flag(
         add_command(
             group,

@@ -12,7 +12,7 @@ examples:
 
 def add_memory(commands: Commands) -> None:
     """Add the `bridle memory` commands."""
-    group = add_group(commands, "memory", "find what was said in past sessions", epilog=EXAMPLES)
+    group = add_group(commands, "memory", "search past sessions", epilog=EXAMPLES)
     search = add_command(group, "search", "memory:search", "find passages that fit some words")
     search.add_argument(
         "query", metavar="QUERY", nargs="+", help="what to look for; several words are joined"

@@ -31,6 +31,6 @@ def add_acp(commands: Commands) -> None:
         commands,
         "acp",
         "acp:acp",
-        "be the agent of an editor (Agent Client Protocol)",
+        "serve editors over ACP (Agent Client Protocol)",
         epilog="An editor starts it and speaks with it on stdin and stdout: name it as a custom agent there.",
     )

@@ -18,7 +18,7 @@ MODES = ("ask", "plan", "accept-edits", "yolo")
 
 def add_rules(commands: Commands) -> None:
     """Add the `bridle rules` commands."""
-    group = add_group(commands, "rules", "see and change what agents may do, and try it on a call")
+    group = add_group(commands, "rules", "list and change permission rules, and test a call")
     check = add_command(
         group,
         "check",
@@ -56,7 +56,7 @@ def add_trust(commands: Commands) -> None:
         commands,
         "trust",
         "trust:trust",
-        "let a project set what only you may set, as it is now",
+        "trust this project's settings",
         description=(
             "Show what a project's files would change if you trusted them, and ask. Trust ends with the next "
             "change of these files."

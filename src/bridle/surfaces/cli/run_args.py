@@ -27,7 +27,7 @@ def add_run(commands: Commands) -> None:
         commands,
         "run",
         "run:run",
-        "answer a prompt",
+        "run a prompt",
         description="Answer a prompt; text on stdin joins it. The answer goes to stdout, all else to stderr.",
         epilog=RUN_EXAMPLES,
     )

@@ -46,7 +46,7 @@ def add_gateway(commands: Commands) -> None:
 
 def add_scale(commands: Commands) -> None:
     """Add the `bridle scale` commands."""
-    group = add_group(commands, "scale", "look after a cluster", epilog=EXAMPLES)
+    group = add_group(commands, "scale", "manage a cluster", epilog=EXAMPLES)
     add_json_flag(add_command(group, "status", "scale:show_status", "show who works, and how much waits"))
     add_command(group, "migrate", "scale:migrate", "bring the tables of the database up to date")
     prune: Parser = add_command(

@@ -39,7 +39,7 @@ examples:
 
 def add_session(commands: Commands) -> None:
     """Add the `bridle session` commands."""
-    group = add_group(commands, "session", "list, read, take back and manage the recorded sessions")
+    group = add_group(commands, "session", "list, show, rewind and manage sessions")
     _add_reading(group)
     _add_undo(group)
     _add_commanding(group)

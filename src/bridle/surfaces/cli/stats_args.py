@@ -15,7 +15,7 @@ def add_stats(commands: Commands) -> None:
         commands,
         "stats",
         "stats:stats",
-        "show what was used, and by whom",
+        "show usage by session, agent, tool and hook",
         description="Show what was used, and by whom: models, agents, tools, hooks and days.",
         epilog=STATS_EXAMPLES,
     )

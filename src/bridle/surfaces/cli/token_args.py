@@ -12,7 +12,7 @@ examples:
 
 def add_token(commands: Commands) -> None:
     """Add the `bridle token` commands."""
-    group = add_group(commands, "token", "give out and revoke API tokens of a cluster", epilog=EXAMPLES)
+    group = add_group(commands, "token", "create and revoke API tokens of a cluster", epilog=EXAMPLES)
     create = add_command(
         group,
         "create",

@@ -9,7 +9,7 @@ def add_tui(commands: Commands) -> None:
         commands,
         "tui",
         "tui:tui",
-        "open the terminal interface; bridle alone does it too",
+        "open the terminal interface (the default command)",
         epilog="examples:\n  bridle\n  bridle tui --continue\n  bridle tui --session 019a8536-2b7c",
     )
     which = tui.add_mutually_exclusive_group()

@@ -14,7 +14,7 @@ The link works once, within five minutes; the browser that opens it stays logged
 
 def add_web(commands: Commands) -> None:
     """Add `bridle web`."""
-    web = add_command(commands, "web", "web:web", "open the page in a browser", epilog=EXAMPLES)
+    web = add_command(commands, "web", "web:web", "open the web page in a browser", epilog=EXAMPLES)
     web.add_argument(
         "--print", "--no-open", dest="only_print", action="store_true", help="print the link and open nothing"
     )
