@@ -41,7 +41,7 @@ def test_runs_with_approvals_a_steer_a_fork_and_a_rewind(bridle: Bridle):
             assert (bridle.project / "made.txt").read_text() == "made\nmade\n"
 
             terminal.press("F2")
-            terminal.expect("f fork")
+            terminal.expect("f fork", "make it (in front)")  # before, there is nothing to fork
             terminal.press("f")
             terminal.expect("2/2 make it", "forked from")
             terminal.press("M-Left")
