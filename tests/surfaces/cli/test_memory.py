@@ -147,4 +147,4 @@ def test_nothing_heavy_is_loaded_for_help(bridle: Bridle, tmp_path: Path):
     done = bridle("memory", "--help")
 
     assert done.code == 0
-    assert "find what was said" in done.out.lower()
+    assert "search past sessions" in done.out.lower()
