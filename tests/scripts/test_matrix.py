@@ -7,7 +7,7 @@ import pytest
 
 from scripts.interpreters import Interpreter
 from scripts.matrix import Cell, Result, is_wanted, report, some_cells
-from scripts.matrix_parts import Account, environment, relocate
+from scripts.matrix_parts import Account, check_access, environment, relocate
 from scripts.suite import Failure, Outcome
 
 OLD, MIDDLE, NEW = (Interpreter((3, minor, 1), f"/usr/bin/python3.{minor}", "/usr") for minor in (11, 12, 13))
@@ -85,3 +85,12 @@ def test_the_table_names_what_failed_and_what_could_not_be_run():
     assert "  tests/test_x.py::test_y  no" in said
     assert said[-1] == "3.13.1 root: not run: no venv"
     assert "not root: only alice was tested" in report([Result(Cell(OLD, "alice"), 1.0)], is_alone=True)
+
+
+def test_a_clone_that_the_user_cannot_enter_is_refused(tmp_path: Path):
+    clone = tmp_path / "clone"
+    clone.mkdir(0o700)
+    nobody = Account("nobody", "/", (65534, 65534))
+
+    with pytest.raises(PermissionError, match=r"the user nobody cannot enter .*clone.*--folder"):
+        check_access(clone, nobody)
