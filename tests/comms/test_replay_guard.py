@@ -74,6 +74,22 @@ def test_the_file_does_not_grow_for_ever(tmp_path: Path):
     assert [again.has(ANNA, uuid(number)) for number in (479, 480, 499)] == [False, True, True]
 
 
+def test_many_busy_peers_do_not_push_out_a_quiet_one_at_a_restart(tmp_path: Path):
+    path = tmp_path / "a.seen"
+    bounds = {"max_records": 50, "max_remembered": 20}
+    seen = opened(path, **bounds)
+    remember(seen, ANNA, 0)
+    for peer in range(2, 7):
+        for number in range(20):
+            remember(seen, bytes([peer]) * 32, number)
+
+    opened(path, **bounds)  # rewrites the file
+    again = opened(path, **bounds)
+
+    assert again.has(ANNA, uuid(0))
+    assert all(again.has(bytes([peer]) * 32, uuid(number)) for peer in range(2, 7) for number in range(20))
+
+
 def test_threads_lose_nothing(tmp_path: Path):
     path = tmp_path / "a.seen"
     seen = opened(path, max_records=80)

@@ -53,3 +53,12 @@ def test_a_tree_that_is_too_large_to_look_through_hides_what_has_two_names(
     os.link(cwd / "a", cwd.parent / "outside")
 
     assert denied(cwd / "a", context)
+
+
+def test_a_file_of_another_device_is_another_file(cwd: Path, secret: Path, context: ToolContext):
+    os.link(secret, cwd / "harmless")
+    found = os.lstat(cwd / "harmless")
+    fields = list(found)
+    fields[2] += 1  # the device: as below a mount, which has its own inode numbers
+
+    assert not has_denied_name(os.stat_result(fields), replace(context, rules=RULES))

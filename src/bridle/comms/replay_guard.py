@@ -19,6 +19,8 @@ MAX_REMEMBERED = 4096
 """Ids remembered per peer; only that peer's own envelopes push them out."""
 MAX_RECORDS = 65536
 """Records appended to the file before it is rewritten without the forgotten ones."""
+MAX_FILE_BYTES = 64 * 1024**2
+"""Enough for all ids of 340 peers."""
 _RECORD_BYTES = KEY_BYTES + 16
 
 
@@ -32,12 +34,12 @@ class ReplayGuard:
         self._max_remembered = max_remembered
         self._max_records = max_records
         self._ids: dict[bytes, OrderedDict[bytes, None]] = {}
-        self._records = 0
+        self._records = 0  # appended since the file was rewritten
         self._writing = Lock()  # invariant: the file holds every id that was kept, whichever thread writes
 
     def load(self) -> None:
         """Load the file; blocking; raises ConfigError."""
-        data = read_file(self._path, 2 * self._max_records * _RECORD_BYTES, forbidden=PRIVATE) or b""
+        data = read_file(self._path, MAX_FILE_BYTES, forbidden=PRIVATE) or b""
         whole = len(data) - len(data) % _RECORD_BYTES  # a crash may have truncated the last record
         for start in range(0, whole, _RECORD_BYTES):
             record = data[start : start + _RECORD_BYTES]
@@ -76,5 +78,5 @@ class ReplayGuard:
 
     def _rewrite(self) -> None:
         records = [sender + number for sender, ids in list(self._ids.items()) for number in list(ids)]
-        write_file(self._path, b"".join(records[-self._max_records :]))
-        self._records = 0 if len(records) >= self._max_records else len(records)
+        write_file(self._path, b"".join(records))
+        self._records = 0

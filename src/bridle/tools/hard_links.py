@@ -30,7 +30,7 @@ def has_denied_name(found: os.stat_result, context: ToolContext) -> bool:
                     entries_left -= 1
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
-                    elif entry.inode() == found.st_ino:
+                    elif entry.inode() == found.st_ino and _is_on_device(entry, found.st_dev):
                         names_left -= 1
                         if _is_denied(os.path.relpath(entry.path, root), context):
                             return True
@@ -44,6 +44,14 @@ def has_denied_name(found: os.stat_result, context: ToolContext) -> bool:
 def hard_link_error(name: str) -> ToolError:
     """Return the error for a file with a denied name."""
     return ToolError(f"{name} is another name of a file that a rule does not let you read")
+
+
+def _is_on_device(entry: os.DirEntry[str], device: int) -> bool:
+    """Return whether a file is on a device; a mount below the working directory has its own inode numbers."""
+    try:
+        return entry.stat(follow_symlinks=False).st_dev == device
+    except OSError:
+        return False  # removed since
 
 
 def _is_denied(path: str, context: ToolContext) -> bool:
