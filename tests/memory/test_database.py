@@ -161,3 +161,24 @@ def test_words_vectors_and_the_queue_follow_the_passages(place: Place):
     assert place.database.read(lambda c: rows_of(c, "SELECT * FROM pending")) == []
     assert place.database.read(lambda c: rows_of(c, "SELECT * FROM vectors")) == []
     assert place.database.read(lambda c: rows_of(c, "SELECT version FROM projects")) == [(1,)]
+
+
+def test_a_file_that_another_process_is_creating_is_waited_for(place: Place, monkeypatch: pytest.MonkeyPatch):
+    filled(place.path)
+    whole = place.path.read_bytes()
+    place.path.write_bytes(whole[: len(whole) // 2])  # as while its first pages are written
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB
+    writer = apsw.VFSFile("", str(place.path), [flags, 0])
+    for level in (apsw.SQLITE_LOCK_SHARED, apsw.SQLITE_LOCK_RESERVED, apsw.SQLITE_LOCK_EXCLUSIVE):
+        writer.xLock(level)
+
+    def finish(_seconds: float) -> None:
+        writer.xWrite(whole, 0)
+        writer.xUnlock(apsw.SQLITE_LOCK_NONE)
+
+    monkeypatch.setattr("bridle.memory.database.time.sleep", finish)  # it waits, and the writer goes on
+    try:
+        assert place.database.read(lambda c: rows_of(c, "SELECT key FROM meta")) is not None
+    finally:
+        writer.xClose()
+    assert place.told == []

@@ -28,6 +28,7 @@ from bridle.sandbox.cell import Cell, SandboxedProgram, open_cell
 from bridle.sandbox.interpreter import find_interpreter
 from bridle.sandbox.proxy import Proxy
 from bridle.sandbox.syscalls import NUMBERS
+from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import SECRET, SESSION, Outcome, Run
 
 Start = Callable[..., Awaitable[tuple[SandboxedProgram, int]]]
@@ -872,7 +873,8 @@ async def test_a_start_that_is_cancelled_while_its_cell_is_built_leaves_no_cell(
 
     [cell] = built
     assert not cell.is_open
-    assert cell._process.returncode is not None
+    async with asyncio.timeout(PATIENCE_S):
+        await cell._process.wait()
 
 
 # ---------------------------------------------------------------------------- status

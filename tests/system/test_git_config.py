@@ -42,7 +42,7 @@ def test_only_plain_files_of_a_bounded_size_are_read(tmp_path: Path):
     "line", [f"x = a{' ' * 200_000}b", "x" * 200_000, f'[a "{chr(92) * 200_000}', " =" * 100_000]
 )
 def test_no_line_takes_long(line: str):
-    start = time.process_time()
+    start = time.thread_time()
     list(read_settings(f"[core]\n{line}\n"))
 
-    assert time.process_time() - start < 1
+    assert time.thread_time() - start < 5

@@ -175,10 +175,9 @@ class Database:
 
     def _fault(self) -> str:
         """Return what is wrong with the file, by its header and size; empty if it seems fine."""
-        size = self.path.stat().st_size
+        header, size = _read_header(self.path)
         if not size:
             return ""
-        header = _read_header(self.path)
         if not header.startswith(b"SQLite format 3\0") or len(header) < _HEADER_BYTES:
             return "it is not a SQLite database"
         if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
@@ -208,13 +207,33 @@ class Database:
         self._tell(f"{self.path}: {why}; it is kept as {aside.name}, and memory is made anew")
 
 
-def _read_header(path: Path) -> bytes:
-    """Read the header through SQLite: closing our own descriptor would drop this process's locks."""
-    file = apsw.VFSFile("", str(path.absolute()), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+def _read_header(path: Path) -> tuple[bytes, int]:
+    """Return the header and the size, read while no process writes the file; raises BusyError.
+
+    Read through SQLite: closing our own descriptor would drop this process's locks.
+    """
+    file = apsw.VFSFile("", str(path.absolute()), [apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
-        return file.xRead(_HEADER_BYTES, 0)
+        _lock_shared(file)
+        try:
+            size = file.xFileSize()
+            return (file.xRead(_HEADER_BYTES, 0) if size else b""), size
+        finally:
+            file.xUnlock(apsw.SQLITE_LOCK_NONE)
     finally:
         file.xClose()
+
+
+def _lock_shared(file: apsw.VFSFile) -> None:
+    """Wait until no process writes; one that creates the file has a header only at its end."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            return file.xLock(apsw.SQLITE_LOCK_SHARED)
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(BUSY_PAUSE_S)
 
 
 def _prepare(connection: apsw.Connection) -> None:

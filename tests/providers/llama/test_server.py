@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -134,13 +135,15 @@ async def test_a_restart_that_fails_may_be_tried_again(stand_in: StandIn) -> Non
 
 async def test_a_server_that_is_never_ready_is_given_up(stand_in: StandIn) -> None:
     scripted = stand_in(never_ready=True)
-    server = LlamaServer("llama", replace(scripted.options, start_timeout_s=0.3))
-
-    with pytest.raises(ProviderError, match=r"not ready after 0\.3 s"):
-        await server.ready()
+    for timeout_s in (0.3, 3.0, 30.0):  # on a busy machine it is given up before it has said its pid
+        server = LlamaServer("llama", replace(scripted.options, start_timeout_s=timeout_s))
+        with pytest.raises(ProviderError, match=re.escape(f"not ready after {timeout_s:g} s")):
+            await server.ready()
+        await server.aclose()
+        if scripted.pids:
+            break
 
     assert not is_running(scripted.pids[0])
-    await server.aclose()
 
 
 async def test_closing_does_not_wait_for_a_start(stand_in: StandIn) -> None:

@@ -198,13 +198,13 @@ def test_another_tool_may_take_command_lines_too(tree: str):
     ids=lambda command: command[:12],
 )
 def test_what_is_too_much_is_a_doubt_and_soon_told(tree: str, command: str):
-    start = time.process_time()
+    start = time.thread_time()
     access = shell_access(command, tree, tree)
 
     assert access.doubt
     assert "Error" not in access.doubt
     assert len(access.subjects) <= MAX_SUBJECTS
-    assert time.process_time() - start < 1.5
+    assert time.thread_time() - start < 5
 
 
 def test_a_long_text_in_quotes_is_no_obstacle(tree: str):

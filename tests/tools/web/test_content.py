@@ -132,9 +132,9 @@ def test_json_is_indented_unless_that_would_harm(text: str, pretty: str):
     "text", ["[" * 900_000, '"' * 900_000, "[1," * 300_000, '"\\' * 450_000, "<title" * 150_000]
 )
 def test_hostile_text_costs_little_time(text: str):
-    began = time.process_time()
+    began = time.thread_time()
     assert pretty_json(text) == text
     title_of(text)
     decode(text.encode() + b"\xff", "", "html")
 
-    assert time.process_time() - began < 1.5
+    assert time.thread_time() - began < 5
