@@ -78,8 +78,7 @@ class RemoteService:
         """Answer a query; raises the BridleError that the query documents."""
         if isinstance(query, Records):
             return await self._records(query)  # type: ignore[return-value]  # A is list[Record] here
-        # Every query is one of `AnyQuery`.
-        return await self._connection.ask(AskQuery(query), answer_type(type(query)))  # type: ignore[arg-type]
+        return await self._connection.ask(AskQuery(query), answer_type(type(query)))
 
     async def _records(self, query: Records) -> list[Record]:
         """Read records page by page."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec import Struct, defstruct
+from msgspec.structs import asdict
 
 from bridle.core.protocol import Delete
 from bridle.surfaces.export import Format
@@ -37,7 +38,7 @@ class QueryMethods:
 
     def _ask(self, row: SessionQuery) -> Callable[[Any], Awaitable[Any]]:
         async def ask(params: Any) -> Any:
-            return await self._api.ask(row.query(parse_session_id(params.session_id), params))
+            return await self._api.ask(row.query(parse_session_id(params.session_id), asdict(params)))
 
         return ask
 
