@@ -87,8 +87,10 @@ class ProvideTools(AskKind, frozen=True):
     """What calls of each tool access, by tool name; a missing one accesses nothing that is guarded."""
 
 
-class Finish(AskKind, frozen=True):
-    loan: int
+class Finish(AskKind, frozen=True, rename={"offer": "loan"}):
+    """The result of a call; `offer` is the number of the `ProvideTools` request."""
+
+    offer: int
     call_id: CallId
     text: str
     is_error: bool = False

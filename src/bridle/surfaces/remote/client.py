@@ -106,14 +106,14 @@ class RemoteService:
         if implements(dispatcher, GuardedDispatcher):
             access = {spec.name: dispatcher.access_of(spec.name) for spec in specs}
         number = self._connection.next_number()
-        loan = ProvidedTools(number, dispatcher, self._finish)
+        provided = ProvidedTools(number, dispatcher, self._finish)
         try:
-            with self._connection.following(number, loan):
+            with self._connection.following(number, provided):
                 await self._connection.send(AskRequest(number, ProvideTools(session, specs, access)))
-                await loan.is_taken
+                await provided.is_taken
                 yield
         finally:
-            await loan.aclose()
+            await provided.aclose()
 
     async def _finish(self, finish: Finish) -> None:
         with suppress(DaemonGone):  # the run that waited for it is gone too

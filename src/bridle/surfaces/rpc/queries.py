@@ -25,10 +25,10 @@ class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 class QueryMethods:
     """The methods that read; the answers are those of REST."""
 
-    def __init__(self, desk: RpcContext) -> None:
-        self._desk = desk
-        self._api = desk.api
-        self._folders = FolderQueries(desk.api, desk.folders)
+    def __init__(self, context: RpcContext) -> None:
+        self._context = context
+        self._api = context.api
+        self._folders = FolderQueries(context.api, context.folders)
 
     # ------------------------------------------------------------------ a session
 
@@ -59,17 +59,17 @@ class QueryMethods:
 
     async def agents(self, params: FolderParams) -> dict[str, Any]:
         """List the agents of a folder."""
-        await self._desk.may_look("agents/list")
+        await self._context.may_look("agents/list")
         return {"agents": await self._folders.agents(params.cwd)}
 
     async def models(self, params: FolderParams) -> dict[str, Any]:
         """List the usable models."""
-        await self._desk.may_look("models/list")
+        await self._context.may_look("models/list")
         return {"models": await self._folders.models(params.cwd)}
 
     async def rules(self, params: FolderParams) -> RuleList:
         """Return the rules that apply in a folder."""
-        await self._desk.may_look("rules/list")
+        await self._context.may_look("rules/list")
         return await self._folders.rules(params.cwd)
 
     async def servers(self, params: FolderParams) -> dict[str, Any]:
