@@ -3,18 +3,21 @@
 import json
 import re
 from textwrap import indent
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import pytest
+from msgspec import NODEFAULT, Meta, Struct, defstruct
 
 from bridle.core.ids import SessionId
-from bridle.core.queries import Describe, Query, Records, Servers
+from bridle.core.queries import Records
 from bridle.surfaces.mcp_server.arguments import SessionsArgs, argument_names
 from bridle.surfaces.mcp_server.sessions import MORE_ANSWERS, SessionsAnswer
 from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery, without_none
 from tests.surfaces.changed_code import ROOT, Edits, copy_package, run_module
 
 TOUR = ROOT / "docs" / "tour.md"
+SHORT = Annotated[str, Meta(max_length=9)]
+SMALL = Annotated[int, Meta(ge=1, le=9)]
 STRUCT, HANDLER, ROW = "core/queries.py", "sessions/queries.py", "surfaces/session_queries.py"
 
 OWN = {
@@ -158,10 +161,44 @@ def test_the_recipe_of_the_tour_changes_three_files():
 # ---------------------------------------------------------------------------- the rows
 
 
-@pytest.mark.parametrize("kind", [Describe, Servers])
-def test_a_parameter_without_bounds_is_refused(kind: type[Query[Any]]):
+def row_with(parameter: Any) -> SessionQuery:
+    """Return a row whose query has one parameter of this type."""
+    return SessionQuery("name", "path", "Doc", defstruct("Asked", [("session", str), ("value", parameter)]))
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        str,
+        list[int],
+        str | None,
+        int | str,
+        Annotated[str, Meta(min_length=1)],
+        Annotated[int, Meta(ge=1)],
+        Annotated[list[int], Meta(max_length=3)],
+        Struct,
+    ],
+    ids=str,
+)
+def test_a_parameter_without_bounds_is_refused(parameter: Any):
     with pytest.raises(TypeError, match="is not a number, a flag, a choice or a bounded type"):
-        SessionQuery("name", "path", "Doc", kind).parameters(int)
+        row_with(parameter).parameters(int)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "taken"),
+    [
+        (int, "number"),
+        (bool, bool),
+        (Literal["a", "b"], Literal["a", "b"]),
+        (SHORT, SHORT),
+        (SMALL, SMALL),
+        (SHORT | None, SHORT | None),
+    ],
+    ids=str,
+)
+def test_a_bounded_parameter_is_taken_as_declared(parameter: Any, taken: Any):
+    assert row_with(parameter).parameters("number") == [("value", taken, NODEFAULT)]
 
 
 def test_a_query_has_the_defaults_that_the_request_leaves_out():

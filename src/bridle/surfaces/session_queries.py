@@ -84,8 +84,17 @@ def without_none(kind: Any) -> Any:
 
 def _parameter(field: FieldInfo, number: Any, special: Mapping[str, Any]) -> Parameter:
     given = without_none(field.type)
-    if given not in (int, bool) and get_origin(given) not in (Literal, Annotated):
-        # Clients are not trusted: an unbounded text must not get through.
-        raise TypeError(f"{field.name}: {field.type} is not a number, a flag, a choice or a bounded type")
     kind = special.get(field.name, number) if given is int else given
+    if given is not int and not _is_bounded(given):
+        raise TypeError(f"{field.name}: {field.type} is not a number, a flag, a choice or a bounded type")
     return field.name, kind if given is field.type else kind | None, field.default
+
+
+def _is_bounded(kind: Any) -> bool:
+    """Return whether a type limits the size of a value, because clients are not trusted."""
+    if get_origin(kind) is not Annotated:
+        return kind is bool or get_origin(kind) is Literal
+    limits = {int: ("ge", "le"), str: ("max_length",)}.get(kind.__origin__)
+    return limits is not None and all(
+        any(getattr(meta, limit, None) is not None for meta in kind.__metadata__) for limit in limits
+    )
