@@ -4,13 +4,13 @@
 await api.ask(PlanRewind(session, 12))  ─▶  RewindPlan
 ```
 
-The type argument of a query is the type of its answer. To add a query, write its struct here, add it to
-`AnyQuery`, and write its handler in `sessions/queries.py`.
+The type argument of a query is the type of its answer. To add a query, write its struct here and its handler
+in `sessions/queries.py`. A row in `surfaces/session_queries.py` publishes it to clients.
 """
 
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar, Generic, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, Union, get_args
 
 from msgspec import Struct
 
@@ -154,19 +154,10 @@ class ServerPrompts(Query[Sequence[PromptView]], frozen=True):
     cwd: str
 
 
-AnyQuery = (
-    Records
-    | ListSessions
-    | Status
-    | IsRunning
-    | PlanRewind
-    | Changes
-    | Describe
-    | ShowDiff
-    | PreviewContext
-    | Servers
-    | ServerPrompts
-)
+if TYPE_CHECKING:
+    AnyQuery: TypeAlias = Query[Any]
+else:
+    AnyQuery = Union[tuple(Query.__subclasses__())]  # noqa: UP007  a union of the queries above, by their tags
 
 
 @cache

@@ -11,7 +11,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, PromptQueued, RunEnded, SessionArchived
 from bridle.surfaces.export import FORMATS
 from bridle.surfaces.mcp_server.arguments import Action
-from bridle.surfaces.mcp_server.sessions import DEEDS, MAX_TEXT_CHARS
+from bridle.surfaces.mcp_server.sessions import ACTIONS, MAX_TEXT_CHARS
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.changed import changed
 from tests.surfaces.mcp_server.connecting import connected, serving, text_of
@@ -30,7 +30,7 @@ async def refused(client: Client, action: str, **arguments: Any) -> tuple[str, s
 
 
 def test_every_action_is_known():
-    assert set(DEEDS) == set(get_args(Action))
+    assert set(ACTIONS) == set(get_args(Action))
 
 
 async def test_sessions_are_listed_page_by_page(home: Path):

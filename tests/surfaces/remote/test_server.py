@@ -174,7 +174,7 @@ async def test_watches_are_bounded_and_can_always_be_taken_back(tmp_path: Path):
         taken = await rough.ask(2002, watch)
         rough.writer.close()
 
-    assert refused["failure"]["message"] == f"more than {MAX_KEPT} watches and loans"
+    assert refused["failure"]["message"] == f"more than {MAX_KEPT} watches and tool offers"
     assert taken["item"]["seq"] == 1
 
 

@@ -3,13 +3,13 @@
 ```
 _bridle/command      {"sessionId":…, "command": {"type":"steer",…}}  ─▶ {"seq":…, "run_id":…, "item_id":…}
 _bridle/records      {"sessionId":…, "after": 0, "limit": 100}       ─▶ {"records": […]}
-_bridle/diff         {"sessionId":…, "after": 0, "upto": 9}          ─▶ {"changes": […], "text":…}
-_bridle/plan_rewind  {"sessionId":…, "toSeq": 5}                     ─▶ {"changes": […], "conflicts": […],…}
-_bridle/context      {"sessionId":…, "at": 5}                        ─▶ {"model":…, "messages": […],…}
 _bridle/export       {"sessionId":…, "format": "md"}                 ─▶ {"text":…}
 _bridle/usage        {"sessionId":…}                                 ─▶ {"total":…, "models":…,…}
 _bridle/folder       {"what": "agents", "cwd":…}                     ─▶ {"what":…, "agents": […]}
+_bridle/<query>      {"sessionId":…, <its fields>}                  ─▶ its answer
 ```
+
+`<query>` is the name of any row of `surfaces/session_queries.py`.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import msgspec
 from acp import RequestError
 from msgspec import Meta, Struct, defstruct
+from msgspec.structs import asdict
 
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId, is_session_id
@@ -123,7 +124,8 @@ async def answer(
         case UsageRequest():
             return await count_session_usage(api, _named(request.session_id))
         case _:
-            return await api.ask(PASSED_ON[method].query(_named(request.session_id), request))
+            row = PASSED_ON[method]
+            return await api.ask(row.query(_named(request.session_id), asdict(request)))
 
 
 async def _command(request: CommandRequest, sessions: Mapping[SessionId, OpenSession]) -> Receipt:

@@ -1,9 +1,11 @@
 """Arguments of the MCP tools: validation, and the schemas that clients read."""
 
-from typing import Annotated, Any, Literal, TypeVar, cast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import NODEFAULT, Meta, Struct, defstruct
+from msgspec.structs import FieldInfo, fields
 
 from bridle.core.budget import Limits
 from bridle.core.errors import UsageError
@@ -12,6 +14,7 @@ from bridle.core.protocol import Answer, RewindScope, RunOptions
 from bridle.core.protocol.commands import MAX_KEY_CHARS
 from bridle.surfaces.export import Format
 from bridle.surfaces.folder_queries import Topic
+from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
 from bridle.surfaces.validation_error import format_validation_error
 
 ArgsT = TypeVar("ArgsT", bound=Struct)
@@ -20,7 +23,7 @@ MAX_RULES = 200
 MAX_PAGE = 200
 MAX_SAFE_INT = 2**53 - 1  # the largest integer that every JSON client can represent
 
-Words = Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
+PromptText = Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
 Name = Annotated[str, Meta(max_length=200)]
 Rules = Annotated[list[Annotated[str, Meta(max_length=4096)]], Meta(max_length=MAX_RULES)]
 Count = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)]
@@ -74,7 +77,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of `bridle_run`."""
 
-    prompt: Annotated[Words, Meta(description="What is to be done; `/name …` calls a skill.")]
+    prompt: Annotated[PromptText, Meta(description="What is to be done; `/name …` calls a skill.")]
     session_id: Annotated[
         str, Meta(max_length=200, description="Go on in this session instead of a new one.")
     ] = ""
@@ -115,16 +118,13 @@ class ResumeArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = ""
 
 
-Action = Literal[
+OwnAction = Literal[
     "list",
     "read",
     "history",
     "transcript",
     "export",
-    "changes",
-    "context",
     "usage",
-    "plan_rewind",
     "cancel",
     "steer",
     "queue",
@@ -139,6 +139,33 @@ Action = Literal[
     "restore",
     "delete",
 ]
+"""The actions that are not in the table of session queries."""
+
+if TYPE_CHECKING:
+    Action: TypeAlias = str
+else:
+    Action = Literal[(*get_args(OwnAction), *(row.action for row in SESSION_QUERIES))]
+
+PUBLISHED = {"to_seq": "seq", "at": "seq"}
+"""The names of arguments that differ from the field of the query."""
+
+
+def argument_names(row: SessionQuery) -> dict[str, str]:
+    """Return the argument for each parameter of a query."""
+    return {name: PUBLISHED.get(name, name) for name, _, _ in row.parameters(Count)}
+
+
+def needed_arguments(row: SessionQuery) -> tuple[str, ...]:
+    """Return the arguments that a query cannot do without."""
+    names = argument_names(row)
+    return tuple(names[name] for name, _, default in row.parameters(Count) if default is NODEFAULT)
+
+
+def _actions(argument: str, *own: str) -> str:
+    """Name the actions that use an argument."""
+    return ", ".join(
+        [*own, *(row.action for row in SESSION_QUERIES if argument in argument_names(row).values())]
+    )
 
 
 class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -148,9 +175,10 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     session_id: Annotated[str, Meta(max_length=200)] = ""
     archived: Annotated[bool, Meta(description="list: also those that were put away.")] | None = None
     after: Annotated[
-        Count, Meta(description="list: how many to skip; history, changes: the last seq you have.")
+        Count,
+        Meta(description=f"list: how many to skip; {_actions('after', 'history')}: the last seq you have."),
     ] = 0
-    upto: Annotated[Count, Meta(description="changes: up to which record.")] | None = None
+    upto: Annotated[Count, Meta(description=f"{_actions('upto')}: up to which record.")] | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] | None = None
     text: Annotated[
         str, Meta(max_length=4 * 1024 * 1024, description="steer, queue: the message; rename: the title.")
@@ -163,13 +191,45 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     ] = []
     reason: Annotated[str, Meta(max_length=10_000, description="cancel, decide: why.")] = ""
     seq: (
-        Annotated[Count, Meta(description="fork, rewind, plan_rewind, context: after which record.")] | None
+        Annotated[Count, Meta(description=f"{_actions('seq', 'fork', 'rewind')}: after which record.")] | None
     ) = None
     scope: Annotated[RewindScope, Meta(description="rewind: what goes back.")] | None = None
     keep: Annotated[str, Meta(max_length=10_000, description="compact: what must not be left out.")] = ""
     format: Annotated[Format, Meta(description="export: Markdown, everything as JSON, or a page.")] | None = (
         None
     )
+
+
+def _more_arguments() -> Iterator[tuple[str, Any, Any]]:
+    """Yield the arguments that only queries have; each is optional, because other actions lack it."""
+    known = {field.name for field in fields(SessionsArgs)}
+    for row in SESSION_QUERIES:
+        for name, kind, _ in row.parameters(Count):
+            argument = PUBLISHED.get(name, name)
+            if argument not in known:
+                known.add(argument)
+                yield argument, Annotated[kind | None, Meta(description=f"For {_actions(argument)}.")], None
+
+
+ALL_SESSIONS_ARGS = cast(
+    type[SessionsArgs],
+    defstruct(
+        SessionsArgs.__name__,
+        list(_more_arguments()),
+        bases=(SessionsArgs,),
+        namespace={"__doc__": SessionsArgs.__doc__},
+        frozen=True,
+        forbid_unknown_fields=True,
+        kw_only=True,
+    ),
+)
+"""The arguments of `bridle_sessions`, with those that only queries have."""
+
+QUERY_ARGS: dict[str, type[Struct]] = {
+    row.action: defstruct(f"{row.kind.__name__}Args", row.parameters(Count), frozen=True)
+    for row in SESSION_QUERIES
+}
+"""The parameters of each query, by its action."""
 
 
 class FolderArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -213,12 +273,11 @@ def read_arguments(given: dict[str, Any] | None, kind: type[ArgsT]) -> ArgsT:
 
 def given_fields(args: Struct) -> set[str]:
     """Return the names of the arguments that differ from their defaults."""
-    fields = msgspec.structs.fields(type(args))
-    return {one.name for one in fields if getattr(args, one.name) != _usual(one)}
+    return {one.name for one in fields(type(args)) if getattr(args, one.name) != _default(one)}
 
 
-def _usual(field: msgspec.structs.FieldInfo) -> Any:
-    if field.default_factory is not msgspec.NODEFAULT:
+def _default(field: FieldInfo) -> Any:
+    if field.default_factory is not NODEFAULT:
         return field.default_factory()
     return field.default
 

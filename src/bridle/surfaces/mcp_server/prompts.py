@@ -35,10 +35,10 @@ async def get_prompt(folders: Folders, params: GetPromptRequestParams) -> GetPro
     given = params.arguments or {}
     if extra := sorted(given.keys() - {ARGUMENTS}):
         raise MCPError(INVALID_PARAMS, f"Unknown argument: {extra[0][:80]}")
-    words = given.get(ARGUMENTS, "")
-    if len(words) > MAX_ARGUMENT_CHARS:
+    arguments = given.get(ARGUMENTS, "")
+    if len(arguments) > MAX_ARGUMENT_CHARS:
         raise MCPError(INVALID_PARAMS, "The arguments are too long")
-    text = render(skill, words, folders.usual).removesuffix("\n\n---\n\n")
+    text = render(skill, arguments, folders.usual).removesuffix("\n\n---\n\n")
     message = PromptMessage(role="user", content=TextContent(text=text))
     return GetPromptResult(description=skill.description or None, messages=[message])
 

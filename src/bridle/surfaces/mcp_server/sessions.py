@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
-from msgspec import Struct
+from msgspec import Struct, defstruct
 
 from bridle.core.errors import SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
@@ -31,24 +31,34 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import (
     Describe,
+    Diff,
     IsRunning,
     ListSessions,
-    PlanRewind,
-    PreviewContext,
+    NextContext,
     Records,
     RewindPlan,
-    ShowDiff,
     Status,
+    answer_type,
 )
 from bridle.core.revision import FileChange
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.mcp_server.arguments import Action, SessionsArgs, given_fields, read_arguments
+from bridle.surfaces.mcp_server.arguments import (
+    ALL_SESSIONS_ARGS,
+    QUERY_ARGS,
+    Action,
+    SessionsArgs,
+    argument_names,
+    given_fields,
+    needed_arguments,
+    read_arguments,
+)
 from bridle.surfaces.mcp_server.caller_trust import require_trust
 from bridle.surfaces.mcp_server.run_tools import find_session
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.session_calls import export_session, fork_session, read_session
+from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
 from bridle.surfaces.terminal import one_line
 from bridle.surfaces.truncation import truncate_to
 from bridle.surfaces.usage import Stats, count_session_usage
@@ -56,6 +66,8 @@ from bridle.surfaces.usage import Stats, count_session_usage
 PAGE = 50
 MAX_PAGE_BYTES = 1024 * 1024
 MAX_TEXT_CHARS = 4 * 1024 * 1024
+EMPTY: tuple[Any, ...] = (None, "", [])
+"""Values that count as missing; 0 does not."""
 
 
 class SessionView(Struct, frozen=True, omit_defaults=True):
@@ -112,7 +124,7 @@ class SessionsAnswer(Struct, frozen=True, omit_defaults=True, kw_only=True):
 Work = Callable[[Call, SessionsArgs], Awaitable[SessionsAnswer]]
 
 
-class Deed(Struct, frozen=True):
+class SessionAction(Struct, frozen=True):
     """One action: its function, its required arguments and its optional ones."""
 
     work: Work
@@ -122,15 +134,14 @@ class Deed(Struct, frozen=True):
 
 async def sessions(call: Call) -> Answered:
     """Run the action that the arguments name."""
-    args = read_arguments(call.params.arguments, SessionsArgs)
-    deed = DEEDS[args.action]
-    given = given_fields(args) - {"action"}
-    if missing := [name for name in deed.needs if name not in given]:
+    args = read_arguments(call.params.arguments, ALL_SESSIONS_ARGS)
+    action, sent = ACTIONS[args.action], call.params.arguments or {}
+    if missing := [name for name in action.needs if sent.get(name) in EMPTY]:
         raise UsageError(f"{args.action}: {missing[0]} is missing")
-    if extra := sorted(given - {*deed.needs, *deed.takes}):
+    if extra := sorted(given_fields(args) - {"action", *action.needs, *action.takes}):
         raise UsageError(f"{args.action}: {extra[0]} has no meaning here")
-    done = await deed.work(call, args)
-    return tool_result(_said(done), done)
+    done = await action.work(call, args)
+    return tool_result(_text(done), done)
 
 
 # ---------------------------------------------------------------------------- actions that read
@@ -194,32 +205,72 @@ async def _export(call: Call, args: SessionsArgs) -> SessionsAnswer:
     return SessionsAnswer(action=args.action, text=bounded(text))
 
 
-async def _changes(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find_session(call.api, args.session_id)
-    diff = await call.api.ask(ShowDiff(session, args.after, args.upto))
-    return SessionsAnswer(action="changes", text=bounded(diff.text), changes=diff.changes)
-
-
-async def _context(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find_session(call.api, args.session_id)
-    found = await call.api.ask(PreviewContext(session, args.seq))
-    return SessionsAnswer(
-        action="context", context=await asyncio.to_thread(truncate_to, found, MAX_TEXT_CHARS)
-    )
-
-
 async def _usage(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     return SessionsAnswer(action="usage", usage=await count_session_usage(call.api, session))
 
 
-async def _plan_rewind(call: Call, args: SessionsArgs) -> SessionsAnswer:
-    session, _ = await find_session(call.api, args.session_id)
-    plan = await call.api.ask(PlanRewind(session, args.seq or 0))
+# ---------------------------------------------------------------------------- the table of session queries
+
+
+def _query(row: SessionQuery) -> SessionAction:
+    """Return the action that asks a query."""
+    names = argument_names(row)
+
+    async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
+        session, _ = await find_session(call.api, args.session_id)
+        sent = call.params.arguments or {}
+        values = {name: getattr(args, argument) for name, argument in names.items() if argument in sent}
+        # An argument that several actions share may have looser bounds than the query.
+        read_arguments(values, QUERY_ARGS[row.action])
+        return await _show(call, row, await call.api.ask(row.query(session, values)))
+
+    return SessionAction(work, ("session_id", *needed_arguments(row)), tuple(names.values()))
+
+
+async def _show(call: Call, row: SessionQuery, answer: Any) -> SessionsAnswer:
+    """Return the answer to a query, with a text for those that people read."""
+    match answer:
+        case Diff():
+            return SessionsAnswer(action=row.action, text=bounded(answer.text), changes=answer.changes)
+        case RewindPlan():
+            text = await _plan_text(call, answer)
+            return SessionsAnswer(action=row.action, plan=answer, text=bounded(text))
+        case NextContext():
+            return SessionsAnswer(action=row.action, context=await _truncated(answer))
+        case _:
+            return ANY_ANSWER(action=row.action, **{row.name: await _truncated(answer)})
+
+
+async def _truncated(answer: Any) -> Any:
+    return await asyncio.to_thread(truncate_to, answer, MAX_TEXT_CHARS)
+
+
+async def _plan_text(call: Call, plan: RewindPlan) -> str:
     lines = [f"{path}: somebody else has changed it since" for path in plan.conflicts]
     lines += [f"{path}: its earlier content was too large to keep" for path in plan.lost]
-    lines.append(await call.api.ask(Describe(plan.changes)))
-    return SessionsAnswer(action="plan_rewind", plan=plan, text=bounded("\n".join(lines)))
+    return "\n".join([*lines, await call.api.ask(Describe(plan.changes))])
+
+
+MORE_ANSWERS = {
+    row.name: answer_type(row.kind)
+    for row in SESSION_QUERIES
+    if answer_type(row.kind) not in (Diff, RewindPlan, NextContext)
+}
+"""The types of answers that have no field in `SessionsAnswer`, by the name of the field that they get."""
+ANY_ANSWER = cast(
+    type[SessionsAnswer],
+    defstruct(
+        SessionsAnswer.__name__,
+        [(name, kind | None, None) for name, kind in MORE_ANSWERS.items()],
+        bases=(SessionsAnswer,),
+        namespace={"__doc__": SessionsAnswer.__doc__},
+        frozen=True,
+        omit_defaults=True,
+        kw_only=True,
+    ),
+)
+"""`SessionsAnswer`, with a field for each of `MORE_ANSWERS`."""
 
 
 def bounded(text: str) -> str:
@@ -295,40 +346,39 @@ async def _tell_list(call: Call) -> None:
     await call.desk.bus.publish(ResourceUpdated(uri=LIST))
 
 
-DEEDS: Mapping[Action, Deed] = {
-    "list": Deed(_list, (), ("archived", "after", "limit")),
-    "read": Deed(_read),
-    "history": Deed(_history, takes=("after", "limit")),
-    "transcript": Deed(_export),
-    "export": Deed(_export, takes=("format",)),
-    "changes": Deed(_changes, takes=("after", "upto")),
-    "context": Deed(_context, takes=("seq",)),
-    "usage": Deed(_usage),
-    "plan_rewind": Deed(_plan_rewind, ("session_id", "seq")),
-    "cancel": Deed(_command(lambda args: Cancel(args.reason)), takes=("reason",)),
-    "steer": Deed(_command(lambda args: Steer(user_message(args.text))), ("session_id", "text")),
-    "queue": Deed(_queue, ("session_id", "text")),
-    "drop": Deed(_command(lambda args: DropQueued(args.item_id)), ("session_id", "item_id")),
-    "decide": Deed(_decide, ("session_id", "call_id", "answer"), ("reason",)),
-    "reply": Deed(_reply, ("session_id", "call_id"), ("answers",)),
-    "fork": Deed(_fork, takes=("seq",)),
-    "rewind": Deed(
+ACTIONS: Mapping[Action, SessionAction] = {
+    "list": SessionAction(_list, (), ("archived", "after", "limit")),
+    "read": SessionAction(_read),
+    "history": SessionAction(_history, takes=("after", "limit")),
+    "transcript": SessionAction(_export),
+    "export": SessionAction(_export, takes=("format",)),
+    "usage": SessionAction(_usage),
+    **{row.action: _query(row) for row in SESSION_QUERIES},
+    "cancel": SessionAction(_command(lambda args: Cancel(args.reason)), takes=("reason",)),
+    "steer": SessionAction(_command(lambda args: Steer(user_message(args.text))), ("session_id", "text")),
+    "queue": SessionAction(_queue, ("session_id", "text")),
+    "drop": SessionAction(_command(lambda args: DropQueued(args.item_id)), ("session_id", "item_id")),
+    "decide": SessionAction(_decide, ("session_id", "call_id", "answer"), ("reason",)),
+    "reply": SessionAction(_reply, ("session_id", "call_id"), ("answers",)),
+    "fork": SessionAction(_fork, takes=("seq",)),
+    "rewind": SessionAction(
         _command(lambda args: Rewind(args.seq or 0, args.scope or "all")), ("session_id", "seq"), ("scope",)
     ),
-    "compact": Deed(_command(lambda args: Compact(args.keep)), takes=("keep",)),
-    "rename": Deed(_command(lambda args: Rename(args.text)), ("session_id", "text")),
-    "archive": Deed(_command(lambda args: Archive())),
-    "restore": Deed(_command(lambda args: Archive(archived=False))),
-    "delete": Deed(_delete),
+    "compact": SessionAction(_command(lambda args: Compact(args.keep)), takes=("keep",)),
+    "rename": SessionAction(_command(lambda args: Rename(args.text)), ("session_id", "text")),
+    "archive": SessionAction(_command(lambda args: Archive())),
+    "restore": SessionAction(_command(lambda args: Archive(archived=False))),
+    "delete": SessionAction(_delete),
 }
 
 
-def _said(done: SessionsAnswer) -> str:
+def _text(done: SessionsAnswer) -> str:
     if done.sessions is not None:
         return "\n".join(map(_line, done.sessions)) or "no sessions yet"
     if done.text is not None:
         return done.text or "nothing"
-    for value in (done.session, done.context, done.usage):
+    more = (getattr(done, name, None) for name in MORE_ANSWERS)
+    for value in (done.session, done.context, done.usage, *more):
         if value is not None:
             return msgspec.json.format(msgspec.json.encode(value)).decode()
     if done.records is not None:

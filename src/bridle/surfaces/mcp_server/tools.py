@@ -11,15 +11,16 @@ from bridle.core.errors import BridleError
 from bridle.surfaces.folder_queries import FolderView
 from bridle.surfaces.mcp_server import config_tools, folder_tool, meerkat_tools, run_tools, sessions
 from bridle.surfaces.mcp_server.arguments import (
+    ALL_SESSIONS_ARGS,
     ConfigArgs,
     FolderArgs,
     ResumeArgs,
     RunArgs,
-    SessionsArgs,
     object_schema,
 )
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, Handler, error_result
 from bridle.surfaces.output_format import Result
+from bridle.surfaces.session_queries import SESSION_QUERIES
 
 
 class ToolDefinition(Struct, frozen=True):
@@ -71,15 +72,15 @@ OFFERS: Mapping[str, ToolDefinition] = {
     ),
     "bridle_sessions": ToolDefinition(
         sessions.sessions,
-        SessionsArgs,
+        ALL_SESSIONS_ARGS,
         "Sessions",
         "Look at sessions and tell them something. list: all, newest first. read: how one is and what it "
         "waits for. history: its records. transcript: the conversation as Markdown. export: the same, or "
-        "all of it as JSON, or as a page. changes: what it changed on disk. context: what its next turn "
-        "sends. usage: what it and its sub-agents have used. plan_rewind: what rewind would do. cancel, "
-        "steer (text reaches the active run), queue (text runs next), drop, decide (answer "
+        "all of it as JSON, or as a page. usage: what it and its sub-agents have used. "
+        + "".join(f"{row.action}: {row.doc[0].lower()}{row.doc[1:]}. " for row in SESSION_QUERIES)
+        + "cancel, steer (text reaches the active run), queue (text runs next), drop, decide (answer "
         "an approval), reply (answer a question), fork, rewind, compact, rename, archive, restore, delete.",
-        sessions.SessionsAnswer,
+        sessions.ANY_ANSWER,
     ),
     "bridle_folder": ToolDefinition(
         folder_tool.folder,

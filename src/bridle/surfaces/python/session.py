@@ -84,7 +84,7 @@ class Session:
         self._host = host
         self._tools = tools
         self._options = options
-        self._loan = 0
+        self._provided = 0
         self._forgotten: finalize[Any, Any] | None = None
 
     @classmethod
@@ -93,8 +93,8 @@ class Session:
     ) -> Self:
         """Open a stored session and give it its tools; raises SessionNotFound, UsageError."""
         session = cls(host, session_id, cwd, tools, options)
-        if loan := await host.lend(session_id, cwd, tools):
-            session._loan, session._forgotten = loan, host.remove_tools_with(session, loan)
+        if provided := await host.lend(session_id, cwd, tools):
+            session._provided, session._forgotten = provided, host.remove_tools_with(session, provided)
         return session
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Session:
 
     async def aclose(self) -> None:
         """Remove the program's tools from it; the session and its runs stay."""
-        await self._host.give_back(self._loan)
+        await self._host.give_back(self._provided)
 
     # ------------------------------------------------------------------ runs
 

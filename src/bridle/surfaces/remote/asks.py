@@ -5,7 +5,7 @@ client  {"version":"0.1.0","token":""}                              first line
 daemon  {"version":"0.1.0","pid":4711}
 client  {"id":1,"ask":{"type":"submit","session":…,"command":…}}    any number, without waiting for answers
         {"id":2,"ask":{"type":"watch","session":…,"after":0}}
-        {"id":6,"ask":{"type":"query","query":{"type":"plan_rewind",…}}}
+        {"id":6,"ask":{"type":"query","query":{"type":"status",…}}}     any query of core/queries.py
 daemon  {"id":1,"result":…}            one per request, or …
         {"id":1,"failure":{"kind":"SessionBusy","message":…}}
         {"id":2,"item":…}              … many for a watch, until the client sends
@@ -87,8 +87,10 @@ class ProvideTools(AskKind, frozen=True):
     """What calls of each tool access, by tool name; a missing one accesses nothing that is guarded."""
 
 
-class Finish(AskKind, frozen=True):
-    loan: int
+class Finish(AskKind, frozen=True, rename={"offer": "loan"}):
+    """The result of a call; `offer` is the number of the `ProvideTools` request."""
+
+    offer: int
     call_id: CallId
     text: str
     is_error: bool = False

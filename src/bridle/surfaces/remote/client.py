@@ -78,8 +78,7 @@ class RemoteService:
         """Answer a query; raises the BridleError that the query documents."""
         if isinstance(query, Records):
             return await self._records(query)  # type: ignore[return-value]  # A is list[Record] here
-        # Every query is one of `AnyQuery`.
-        return await self._connection.ask(AskQuery(query), answer_type(type(query)))  # type: ignore[arg-type]
+        return await self._connection.ask(AskQuery(query), answer_type(type(query)))
 
     async def _records(self, query: Records) -> list[Record]:
         """Read records page by page."""
@@ -107,14 +106,14 @@ class RemoteService:
         if implements(dispatcher, GuardedDispatcher):
             access = {spec.name: dispatcher.access_of(spec.name) for spec in specs}
         number = self._connection.next_number()
-        loan = ProvidedTools(number, dispatcher, self._finish)
+        provided = ProvidedTools(number, dispatcher, self._finish)
         try:
-            with self._connection.following(number, loan):
+            with self._connection.following(number, provided):
                 await self._connection.send(AskRequest(number, ProvideTools(session, specs, access)))
-                await loan.is_taken
+                await provided.is_taken
                 yield
         finally:
-            await loan.aclose()
+            await provided.aclose()
 
     async def _finish(self, finish: Finish) -> None:
         with suppress(DaemonGone):  # the run that waited for it is gone too

@@ -190,7 +190,7 @@ class _Connection:
         self._lines = lines
         self._outbox = Outbox(writer)
         self._watches: dict[int, asyncio.Task[None]] = {}
-        self._loans: dict[int, RemoteTools] = {}
+        self._client_tools: dict[int, RemoteTools] = {}
         self._asks = 0
 
     async def serve(self) -> None:
@@ -219,7 +219,7 @@ class _Connection:
             self._keep(request.id, group.create_task(self._watch(request.id, request.ask)))
             return
         if isinstance(request.ask, ProvideTools):
-            self._keep(request.id, group.create_task(self._borrow(request.id, request.ask)))
+            self._keep(request.id, group.create_task(self._provide_tools(request.id, request.ask)))
             return
         self._asks += 1
         if isinstance(request.ask, Unwatch):
@@ -236,7 +236,7 @@ class _Connection:
         if isinstance(request.ask, Watch | WatchAll | ProvideTools):
             if request.id in self._watches:
                 return f"there is a watch {request.id} already"
-            return f"more than {MAX_KEPT} watches and loans" if len(self._watches) >= MAX_KEPT else ""
+            return f"more than {MAX_KEPT} watches and tool offers" if len(self._watches) >= MAX_KEPT else ""
         return f"more than {MAX_ASKS} asks at once" if self._asks >= MAX_ASKS else ""
 
     def _keep(self, number: int, task: asyncio.Task[None]) -> None:
@@ -281,8 +281,8 @@ class _Connection:
             case Shutdown():
                 return self._keeper_for(ask).request_shutdown()
             case Finish():
-                if (loan := self._loans.get(ask.loan)) is not None:
-                    loan.finish(ask)
+                if (tools := self._client_tools.get(ask.offer)) is not None:
+                    tools.finish(ask)
                 return None
             case Watch() | WatchAll() | Unwatch() | ProvideTools():
                 raise AssertionError("taken elsewhere")
@@ -309,17 +309,17 @@ class _Connection:
         except ConnectionError:
             pass  # the reader of this connection handles it
 
-    async def _borrow(self, number: int, lend: ProvideTools) -> None:
+    async def _provide_tools(self, number: int, offer: ProvideTools) -> None:
         async def ask(call: ToolCall) -> None:
             await self._send(Answer(number, item=Raw(encode(call))))
 
         def call_off(call_id: CallId) -> None:
             self._outbox.post(encode(Answer(number, item=Raw(encode(call_id)))) + b"\n")
 
-        loan = RemoteTools(lend.specs, lend.access, ask, call_off)
+        tools = RemoteTools(offer.specs, offer.access, ask, call_off)
         try:
-            async with self._api.provide_tools(lend.session, loan):
-                self._loans[number] = loan
+            async with self._api.provide_tools(offer.session, tools):
+                self._client_tools[number] = tools
                 await self._send(Answer(number, item=Raw(b"null")))  # the tools are in place
                 await asyncio.Event().wait()  # until the client withdraws them or disconnects
         except BridleError as error:
@@ -328,8 +328,8 @@ class _Connection:
         except ConnectionError:
             pass  # the reader of this connection handles it
         finally:
-            loan.withdraw()
-            self._loans.pop(number, None)
+            tools.withdraw()
+            self._client_tools.pop(number, None)
 
     async def _send(self, answer: Answer) -> None:
         await self._outbox.send(encode(answer) + b"\n")

@@ -77,17 +77,17 @@ class RpcConnection:
     """
 
     def __init__(
-        self, desk: RpcContext, source: LineSource, sink: LineSink, *, answers_all: bool = False
+        self, context: RpcContext, source: LineSource, sink: LineSink, *, answers_all: bool = False
     ) -> None:
-        self._desk = desk = copy(desk)
+        self._context = context = copy(context)
         self._source = source
         self._answers_all = answers_all
         self._outbox = Outbox(sink)
-        self._tools = RpcClientTools(desk, self._outbox)
-        self._runs = RpcRuns(desk, self._outbox, self._tools)
-        self._streams = Streams(desk, self._outbox)
-        methods = ask.Methods(desk, self._runs, self._streams, self._tools)
-        self._methods = self._table(methods, queries.QueryMethods(desk))
+        self._tools = RpcClientTools(context, self._outbox)
+        self._runs = RpcRuns(context, self._outbox, self._tools)
+        self._streams = Streams(context, self._outbox)
+        methods = ask.Methods(context, self._runs, self._streams, self._tools)
+        self._methods = self._table(methods, queries.QueryMethods(context))
         self._quick = asyncio.Semaphore(MAX_QUICK)
         self._active: dict[Id, asyncio.Task[None]] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -150,7 +150,7 @@ class RpcConnection:
         try:
             async with asyncio.timeout(GRACE_S):
                 await self._streams.aclose()
-                if self._desk.keeps_runs:
+                if self._context.keeps_runs:
                     self._leave_runs()
                 else:
                     await self._runs.cancel_all()
@@ -292,7 +292,7 @@ class RpcConnection:
 
     def _fitted(self, id_: Id, result: Any) -> bytes:
         """Encode an answer; shorten long texts if the line exceeds the client's limit."""
-        most_bytes = self._desk.contract.max_line_bytes
+        most_bytes = self._context.contract.max_line_bytes
         line = result_line(id_, result)
         if len(line) <= most_bytes:
             return line
@@ -301,7 +301,7 @@ class RpcConnection:
         return failure_line(id_, too_long) if cut is None else cut
 
     def _fitted_failure(self, id_: Id, failure: ErrorResponse) -> bytes:
-        most_bytes = self._desk.contract.max_line_bytes
+        most_bytes = self._context.contract.max_line_bytes
         line = failure_line(id_, failure)
         if len(line) <= most_bytes:
             return line

@@ -22,14 +22,14 @@ _encode = msgspec.json.Encoder().encode
 class EventLines:
     """Encodes a session's items as Meerkat events."""
 
-    def __init__(self, desk: RpcContext, session: SessionId, stream: str = "") -> None:
+    def __init__(self, context: RpcContext, session: SessionId, stream: str = "") -> None:
         """Create lines for the session's events, or for a stream that the client opened."""
-        self._desk = desk
-        self._contract = desk.contract
+        self._context = context
+        self._contract = context.contract
         self._translation = EventTranslator(session)
-        self._most_bytes = desk.contract.max_line_bytes
-        enveloped = bool(stream) or desk.contract.enveloped
-        self._envelopes = Envelopes(session, desk.new_id()) if enveloped else None
+        self._most_bytes = context.contract.max_line_bytes
+        enveloped = bool(stream) or context.contract.enveloped
+        self._envelopes = Envelopes(session, context.new_id()) if enveloped else None
         where: dict[str, str] = {"session_id": session}
         method = "session/event"
         if stream:
@@ -54,7 +54,7 @@ class EventLines:
         if shaped is None:
             return
         if self._envelopes is not None:
-            shaped = self._envelopes.wrap(shaped, self._desk.now_ms() if at is None else at)
+            shaped = self._envelopes.wrap(shaped, self._context.now_ms() if at is None else at)
         line = self._write(shaped)
         if len(line) <= self._most_bytes:
             yield line
@@ -72,8 +72,8 @@ class EventLines:
 class RecordLines:
     """Encodes a session's items as Bridle records and deltas."""
 
-    def __init__(self, desk: RpcContext, session: SessionId, stream: str) -> None:
-        self._most_bytes = desk.contract.max_line_bytes
+    def __init__(self, context: RpcContext, session: SessionId, stream: str) -> None:
+        self._most_bytes = context.contract.max_line_bytes
         where = {"stream_id": stream, "session_id": session}
         head = _encode({"jsonrpc": "2.0", "method": "session/record", "params": where})
         self._head = head.removesuffix(b"}}")

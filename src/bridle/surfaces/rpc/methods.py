@@ -139,9 +139,9 @@ class Initialized(Struct, frozen=True):
 class Methods:
     """The methods of one client, except those that start runs."""
 
-    def __init__(self, desk: RpcContext, runs: RpcRuns, streams: Streams, tools: RpcClientTools) -> None:
-        self._desk = desk
-        self._api: SessionApi = desk.api
+    def __init__(self, context: RpcContext, runs: RpcRuns, streams: Streams, tools: RpcClientTools) -> None:
+        self._context = context
+        self._api: SessionApi = context.api
         self._runs = runs
         self._streams = streams
         self._tools = tools
@@ -152,19 +152,21 @@ class Methods:
     async def initialize(self, params: InitializeParams, methods: list[str]) -> Initialized:
         """Start the connection; a client that answers approvals declares it here. Raises UsageError."""
         if params.contract_version:
-            self._desk.contract = parse_contract(params.contract_version)
+            self._context.contract = parse_contract(params.contract_version)
         self._runs.has_approvals = params.capabilities.approvals
-        version = str(self._desk.contract)
-        return Initialized(ServerInfo("bridle", self._desk.version), version, methods)
+        version = str(self._context.contract)
+        return Initialized(ServerInfo("bridle", self._context.version), version, methods)
 
     async def capabilities(self, _: Params) -> Capabilities:
         """List the server's capabilities."""
-        return build_capabilities(self._desk.contract)
+        return build_capabilities(self._context.contract)
 
     async def list_skills(self, params: FolderParams) -> SkillList:
         """List the skills of a folder."""
-        await self._desk.may_look("skills/list")
-        return await asyncio.to_thread(lambda: skill_list(skills_in(self._desk.folders.settings(params.cwd))))
+        await self._context.may_look("skills/list")
+        return await asyncio.to_thread(
+            lambda: skill_list(skills_in(self._context.folders.settings(params.cwd)))
+        )
 
     async def register_tools(self, params: RegisterParams) -> dict[str, int]:
         """Register client tools for all runs that the client starts from now on."""
@@ -199,7 +201,7 @@ class Methods:
         session = parse_session_id(params.session_id)
         read = await read_session(self._api, session)
         is_active = read.run is not None and await self._api.ask(IsRunning(session))
-        usual = read.known.model or (await asyncio.to_thread(self._desk.folders.settings)).model
+        usual = read.known.model or (await asyncio.to_thread(self._context.folders.settings)).model
         return session_info(read, usual, is_active=is_active)
 
     async def read_history(self, params: HistoryParams) -> History:
@@ -236,7 +238,7 @@ class Methods:
         new = params if given is None else given.config or {}
         expected = None if given is None else given.expected_generation
         answer = await asyncio.to_thread(self._config().replace, new, expected)
-        return self._config_answer(answer) if self._desk.contract.since(0, 4) else {"ok": True}
+        return self._config_answer(answer) if self._context.contract.since(0, 4) else {"ok": True}
 
     async def patch_config(self, params: dict[str, Any]) -> Any:
         """Change the user's settings by a JSON merge patch; raises ConfigError."""
@@ -246,10 +248,10 @@ class Methods:
         return self._config_answer(await asyncio.to_thread(self._config().patch, patch, expected))
 
     def _config(self) -> UserConfig:
-        return UserConfig(*self._desk.folders.get_user_settings())
+        return UserConfig(*self._context.folders.get_user_settings())
 
     def _config_answer(self, answer: ConfigEnvelope) -> Any:
-        return answer if self._desk.contract.since(0, 4) else answer.config
+        return answer if self._context.contract.since(0, 4) else answer.config
 
     # ------------------------------------------------------------------ streams
 
@@ -300,7 +302,7 @@ class Methods:
 
     def _fitting(self, encoded: list[bytes]) -> int:
         """Return how many items fit on one line; at least one, which is shortened if necessary."""
-        left = self._desk.contract.max_line_bytes - MARGIN_BYTES
+        left = self._context.contract.max_line_bytes - MARGIN_BYTES
         for number, item in enumerate(encoded):
             left -= len(item) + 1
             if left < 0:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec import Struct, defstruct
+from msgspec.structs import asdict
 
 from bridle.core.protocol import Delete
 from bridle.surfaces.export import Format
@@ -24,10 +25,10 @@ class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 class QueryMethods:
     """The methods that read; the answers are those of REST."""
 
-    def __init__(self, desk: RpcContext) -> None:
-        self._desk = desk
-        self._api = desk.api
-        self._folders = FolderQueries(desk.api, desk.folders)
+    def __init__(self, context: RpcContext) -> None:
+        self._context = context
+        self._api = context.api
+        self._folders = FolderQueries(context.api, context.folders)
 
     # ------------------------------------------------------------------ a session
 
@@ -37,7 +38,7 @@ class QueryMethods:
 
     def _ask(self, row: SessionQuery) -> Callable[[Any], Awaitable[Any]]:
         async def ask(params: Any) -> Any:
-            return await self._api.ask(row.query(parse_session_id(params.session_id), params))
+            return await self._api.ask(row.query(parse_session_id(params.session_id), asdict(params)))
 
         return ask
 
@@ -58,17 +59,17 @@ class QueryMethods:
 
     async def agents(self, params: FolderParams) -> dict[str, Any]:
         """List the agents of a folder."""
-        await self._desk.may_look("agents/list")
+        await self._context.may_look("agents/list")
         return {"agents": await self._folders.agents(params.cwd)}
 
     async def models(self, params: FolderParams) -> dict[str, Any]:
         """List the usable models."""
-        await self._desk.may_look("models/list")
+        await self._context.may_look("models/list")
         return {"models": await self._folders.models(params.cwd)}
 
     async def rules(self, params: FolderParams) -> RuleList:
         """Return the rules that apply in a folder."""
-        await self._desk.may_look("rules/list")
+        await self._context.may_look("rules/list")
         return await self._folders.rules(params.cwd)
 
     async def servers(self, params: FolderParams) -> dict[str, Any]:

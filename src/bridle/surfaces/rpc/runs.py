@@ -78,11 +78,11 @@ class _Turn:
 class RpcRuns:
     """Starts, follows and interrupts the runs of one client."""
 
-    def __init__(self, desk: RpcContext, outbox: Outbox, tools: RpcClientTools) -> None:
+    def __init__(self, context: RpcContext, outbox: Outbox, tools: RpcClientTools) -> None:
         self.has_approvals = False
         """True if the client answers approvals and questions."""
-        self._desk = desk
-        self._api: SessionApi = desk.api
+        self._context = context
+        self._api: SessionApi = context.api
         self._outbox = outbox
         self._tools = tools
         self._deferred: dict[SessionId, RunRequest] = {}
@@ -92,7 +92,7 @@ class RpcRuns:
 
     async def create(self, params: CreateParams) -> Any:
         """Create a session, and start its first run unless that is deferred."""
-        cwd = await asyncio.to_thread(self._desk.folders.path, params.cwd)
+        cwd = await asyncio.to_thread(self._context.folders.path, params.cwd)
         order = await self._with_skills(to_run_request(params), cwd)
         session, is_new = await open_session(
             self._api, cwd=cwd, agent=params.agent, title=params.title, key=order.key
@@ -167,7 +167,7 @@ class RpcRuns:
 
     async def _run(self, session: SessionId, order: RunRequest, turn: _Turn) -> Any:
         """Follow a run to its end; raises _NotTaken if it does not start, RunFailed if it fails."""
-        lines = EventLines(self._desk, session)
+        lines = EventLines(self._context, session)
         async with RunDriver(
             self._api, session, leave_to_others if self.has_approvals else answer_unattended
         ) as drive:
@@ -204,7 +204,7 @@ class RpcRuns:
         def write(value: Any) -> bytes:
             return notification_line(f"session/{kind}", {"session_id": session, kind: value})
 
-        most_bytes = self._desk.contract.max_line_bytes
+        most_bytes = self._context.contract.max_line_bytes
         line = write(asked)
         if len(line) > most_bytes:
             line = encode_truncated(asked, write, most_bytes) or write({"call_id": asked.call_id})
@@ -229,14 +229,14 @@ class RpcRuns:
             return order
 
         def resolved() -> RunRequest:
-            return add_skills(order, skills_in(self._desk.folders.settings(cwd)), cwd)
+            return add_skills(order, skills_in(self._context.folders.settings(cwd)), cwd)
 
         return await asyncio.to_thread(resolved)
 
     async def _tell_skill(self, session: SessionId, params: TurnParams, refusal: Refused) -> None:
         if refusal.problem is not SKILL_NOT_FOUND or not params.session_events:
             return
-        lines = EventLines(self._desk, session)
+        lines = EventLines(self._context, session)
         await self._outbox.send_events(lines.say(SkillResolutionFailed(refusal.message, refusal.message)))
 
 

@@ -16,8 +16,8 @@ CLOSE_S = 5.0
 class SocketServer:
     """Accepts connections and closes them."""
 
-    def __init__(self, desk: RpcContext) -> None:
-        self._desk = desk
+    def __init__(self, context: RpcContext) -> None:
+        self._context = context
         self._open: dict[asyncio.Task[None], RpcConnection] = {}
 
     @property
@@ -27,7 +27,7 @@ class SocketServer:
 
     def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a new client."""
-        connection = RpcConnection(self._desk, StreamLines(reader, MAX_LINE_BYTES), StreamSink(writer))
+        connection = RpcConnection(self._context, StreamLines(reader, MAX_LINE_BYTES), StreamSink(writer))
         task = asyncio.create_task(self._serve(connection, writer))
         self._open[task] = connection
         task.add_done_callback(lambda done: self._open.pop(done, None))

@@ -15,7 +15,7 @@ from bridle.surfaces.rpc.server_context import RpcContext
 BUFFER_BYTES = 64 * 1024
 
 
-async def serve_stdio(desk: RpcContext) -> None:
+async def serve_stdio(context: RpcContext) -> None:
     """Serve the parent process until it closes stdin or a signal arrives.
 
     If stdin is a file, its end does not mean that the client is gone: all its requests are answered.
@@ -23,7 +23,7 @@ async def serve_stdio(desk: RpcContext) -> None:
     is_file = _is_file(0)
     async with _standard_streams() as (reader, sink):
         lines = StreamLines(reader, MAX_LINE_BYTES)
-        connection = RpcConnection(desk, lines, sink, answers_all=is_file)
+        connection = RpcConnection(context, lines, sink, answers_all=is_file)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):  # also while the sessions close afterwards
             loop.add_signal_handler(number, connection.end)

@@ -18,22 +18,22 @@ MAX_STREAMS = 64
 class Streams:
     """The open streams of one client."""
 
-    def __init__(self, desk: RpcContext, outbox: Outbox) -> None:
-        self._desk = desk
-        self._api: SessionApi = desk.api
+    def __init__(self, context: RpcContext, outbox: Outbox) -> None:
+        self._context = context
+        self._api: SessionApi = context.api
         self._outbox = outbox
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def open_events(self, session: SessionId) -> str:
         """Stream new events in Meerkat's format; raises SessionNotFound."""
-        stream = str(self._desk.new_id())
-        await self._begin(stream, session, EventLines(self._desk, session, stream), None)
+        stream = str(self._context.new_id())
+        await self._begin(stream, session, EventLines(self._context, session, stream), None)
         return stream
 
     async def open_records(self, session: SessionId, after: int | None) -> str:
         """Stream every record after `after`, and new deltas; raises SessionNotFound."""
-        stream = str(self._desk.new_id())
-        await self._begin(stream, session, RecordLines(self._desk, session, stream), after)
+        stream = str(self._context.new_id())
+        await self._begin(stream, session, RecordLines(self._context, session, stream), after)
         return stream
 
     async def close(self, stream: str) -> bool:

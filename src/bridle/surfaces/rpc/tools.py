@@ -28,7 +28,7 @@ from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.tools.client_tools import check_specs
 
 MAX_TOOLS = 128
-MAX_LOANS = 256  # more than the runs of a client
+MAX_PROVIDED = 256  # more than the runs of a client
 MAX_SCHEMA_BYTES = 256 * 1024
 GONE = "the client that lent this tool is gone"
 
@@ -43,16 +43,16 @@ class _Outcome(Struct, frozen=True):
 class RpcClientTools:
     """The tools of one client, and its unanswered calls."""
 
-    def __init__(self, desk: RpcContext, outbox: Outbox) -> None:
-        self._desk = desk
-        self._api: SessionApi = desk.api
+    def __init__(self, context: RpcContext, outbox: Outbox) -> None:
+        self._context = context
+        self._api: SessionApi = context.api
         self._outbox = outbox
         self._specs: dict[str, ToolSpec] = {}
-        self._loans: dict[SessionId, _ProvidedTools] = {}
+        self._provided: dict[SessionId, _ProvidedTools] = {}
         self._open: dict[Id, asyncio.Future[ToolOutput]] = {}
         self._numbers = count(1)
         self._is_closed = False
-        self._lending = asyncio.Lock()  # invariant: a session gets client tools at most once
+        self._changing = asyncio.Lock()  # invariant: a session gets client tools at most once
 
     def register(self, specs: Sequence[ToolSpec]) -> int:
         """Add tools, replacing those of the same name; raises UsageError if too many or too large."""
@@ -73,26 +73,26 @@ class RpcClientTools:
 
         If too many sessions have tools, one that is not in `busy` loses them.
         """
-        async with self._lending:
-            loan = self._loans.get(session)
-            others = {**(loan.extra if loan else {}), **{spec.name: spec for spec in extra}}
+        async with self._changing:
+            provided = self._provided.get(session)
+            others = {**(provided.extra if provided else {}), **{spec.name: spec for spec in extra}}
             wanted = {**self._specs, **others}
-            if loan is not None:
-                if loan.wanted == wanted:
+            if provided is not None:
+                if provided.wanted == wanted:
                     return
                 await self._withdraw(session)
             if not wanted:
                 return
-            if len(self._loans) >= MAX_LOANS:
-                await self._withdraw(next(other for other in self._loans if other not in busy))
+            if len(self._provided) >= MAX_PROVIDED:
+                await self._withdraw(next(other for other in self._provided if other not in busy))
             context = self._api.provide_tools(session, _Dispatcher(self, session, list(wanted.values())))
             await context.__aenter__()
-            self._loans[session] = _ProvidedTools(context, wanted, others)
+            self._provided[session] = _ProvidedTools(context, wanted, others)
 
     async def withdraw_from(self, session: SessionId) -> None:
         """Remove the tools from a session."""
-        async with self._lending:
-            if session in self._loans:
+        async with self._changing:
+            if session in self._provided:
                 await self._withdraw(session)
 
     async def aclose(self) -> None:
@@ -101,12 +101,12 @@ class RpcClientTools:
         for answered in self._open.values():
             if not answered.done():
                 answered.set_exception(ToolError(GONE))
-        async with self._lending:
-            for session in list(self._loans):
+        async with self._changing:
+            for session in list(self._provided):
                 await self._withdraw(session)
 
     async def _withdraw(self, session: SessionId) -> None:
-        await self._loans.pop(session).context.__aexit__(None, None, None)
+        await self._provided.pop(session).context.__aexit__(None, None, None)
 
     # ------------------------------------------------------------------ calls
 
@@ -120,7 +120,7 @@ class RpcClientTools:
             "tool/execute",
             {"session_id": session, "tool_use_id": call.id, "name": call.name, "arguments": call.args},
         )
-        most_bytes = self._desk.contract.max_line_bytes
+        most_bytes = self._context.contract.max_line_bytes
         if len(line) > most_bytes:
             raise ToolError(f"the arguments are longer than the {most_bytes} bytes that the client reads")
         answered: asyncio.Future[ToolOutput] = asyncio.get_running_loop().create_future()

@@ -16,19 +16,21 @@ from bridle.surfaces.rpc.server_context import RpcContext
 
 POLICY = 1008
 
-DeskFor = Callable[[Principal], Awaitable[RpcContext]]
+ContextFor = Callable[[Principal], Awaitable[RpcContext]]
 """Returns the request context of a principal; raises NotAllowed, StoreError."""
 
 
-def rpc_route(desk: RpcContext, path: str = "/rpc", *, desk_for: DeskFor | None = None) -> WebSocketRoute:
+def rpc_route(
+    context: RpcContext, path: str = "/rpc", *, desk_for: ContextFor | None = None
+) -> WebSocketRoute:
     """Return the route that serves a client; the guard around it controls access."""
 
     async def rpc_socket(websocket: WebSocket) -> None:
         asked = websocket.query_params.get("contract")
         principal: Principal | None = websocket.scope.get("principal")
         try:
-            contract = desk.contract if asked is None else parse_contract(asked)
-            own = desk if principal is None or desk_for is None else await desk_for(principal)
+            contract = context.contract if asked is None else parse_contract(asked)
+            own = context if principal is None or desk_for is None else await desk_for(principal)
         except BridleError as error:
             await websocket.close(POLICY, error.message)
             return

@@ -4,6 +4,7 @@ import asyncio
 from typing import Annotated
 
 from msgspec import Meta, Struct, defstruct
+from msgspec.structs import asdict
 from starlette.responses import Response
 
 from bridle.core.protocol import Record
@@ -79,7 +80,7 @@ def _passed_on(row: SessionQuery) -> Operation:
     )
 
     async def handler(ask: ValidRequest[None, Struct, Nothing]) -> Response:
-        return json_response(await ask.api.ask(row.query(ask.session, ask.query)))
+        return json_response(await ask.api.ask(row.query(ask.session, asdict(ask.query))))
 
     return Operation(
         method="GET",

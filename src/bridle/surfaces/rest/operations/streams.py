@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 from starlette.responses import Response
 
 from bridle.core.codec import encode
@@ -28,12 +28,12 @@ After = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT, description="The last record 
 Live = Annotated[bool, Meta(description="Whether to go on after what is stored.")]
 News = Annotated[bool, Meta(description="Whether news of every session come between, as events named news.")]
 
-Speaks = Annotated[
+StreamFormat = Annotated[
     Literal["bridle", "board"],
     Meta(description="Records and deltas, or patches of the board as it was after the record `after`."),
 ]
 
-SPEECHES = {speech.name: speech for speech in (OURS, BOARD)}
+FORMATS = {form.name: form for form in (OURS, BOARD)}
 
 
 class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     after: After = 0
     live: Live = True
     news: News = False
-    speech: Speaks = "bridle"
+    format: StreamFormat = field(default="bridle", name="speech")
 
 
 class Resuming(Struct, frozen=True, rename="kebab"):
@@ -100,8 +100,8 @@ async def _events(ask: ValidRequest[None, EventsQuery, Resuming]) -> Response:
 
 async def _stream(ask: ValidRequest[None, StreamQuery, Resuming]) -> Response:
     after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
-    speech = SPEECHES[ask.query.speech]
-    stream = await ask.desk.streams.open(ask.session, after, speech, live=ask.query.live)
+    form = FORMATS[ask.query.format]
+    stream = await ask.desk.streams.open(ask.session, after, form, live=ask.query.live)
     return WithNews(ask.desk.news, stream) if ask.query.news else stream
 
 

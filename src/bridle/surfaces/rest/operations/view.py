@@ -34,9 +34,9 @@ class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
     run: Annotated[Text, Meta(description="The id of a run; the last one if not given.")] = ""
 
 
-async def _board(ask: ValidRequest[None, ViewQuery, Nothing]) -> Response:
-    board = await open_view(ask.api, ask.session, ask.query.at)
-    return json_response(board.view)
+async def _view(ask: ValidRequest[None, ViewQuery, Nothing]) -> Response:
+    model = await open_view(ask.api, ask.session, ask.query.at)
+    return json_response(model.view)
 
 
 async def _items(ask: ValidRequest[None, ItemsQuery, Nothing]) -> Response:
@@ -55,7 +55,7 @@ OPERATIONS = (
         summary="Return a session as a person sees it: its head, and the newest items of its conversation",
         query=ViewQuery,
         answers=ViewSnapshot,
-        handler=_board,
+        handler=_view,
     ),
     Operation(
         method="GET",

@@ -168,8 +168,8 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         if self.scope == "conversation" or not self._plan.conflicts:
             self.run_worker(self._go(force=False), group="go", exclusive=True)
             return
-        words = f"overwrite what somebody else has changed: {_named(self._plan.conflicts)}?"
-        self.app.push_screen(Confirm(words), self._go_over)
+        question = f"overwrite what somebody else has changed: {_named(self._plan.conflicts)}?"
+        self.app.push_screen(Confirm(question), self._go_over)
 
     def _go_over(self, answer: str | None) -> None:
         if answer is not None:
