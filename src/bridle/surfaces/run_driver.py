@@ -48,7 +48,7 @@ Asked = ApprovalRequested | QuestionAsked
 Answer = Decide | Reply
 Answerer = Callable[[Asked], Awaitable[Answer | None]]
 """Answers an approval or a question; None leaves it to other clients."""
-Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 """Starts a task."""
 
 
@@ -85,13 +85,13 @@ class OpenQuestions:
     """The approvals and questions that are not settled yet, each with the task that answers it."""
 
     def __init__(
-        self, answer: Callable[[Asked], Coroutine[Any, Any, None]], spawn: Spawn = asyncio.create_task
+        self, answer: Callable[[Asked], Coroutine[Any, Any, Any]], spawn: Spawn = asyncio.create_task
     ) -> None:
         self.open: dict[CallId, Asked] = {}
         self._answer = answer
         self._spawn = spawn
         self._new: dict[CallId, Asked] = {}
-        self._tasks: dict[CallId, asyncio.Task[None]] = {}
+        self._tasks: dict[CallId, asyncio.Task[Any]] = {}
 
     def add(self, event: Event) -> None:
         """Apply the next event: an answer from elsewhere ends the task."""
@@ -120,7 +120,7 @@ class OpenQuestions:
             if task is None or task.done():  # a resumed run asks again
                 self._tasks[call_id] = self._spawn(self._answer(asked))
 
-    def clear(self) -> list[asyncio.Task[None]]:
+    def clear(self) -> list[asyncio.Task[Any]]:
         """Forget all questions; return the tasks, which are being cancelled."""
         tasks = list(self._tasks.values())
         for task in tasks:
