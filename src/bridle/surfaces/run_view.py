@@ -28,7 +28,6 @@ from bridle.core.protocol import (
     ApprovalDecided,
     CompactionStarted,
     Delta,
-    FilesChanged,
     Lagged,
     ModelReplied,
     ModelSwitched,
@@ -51,7 +50,6 @@ from bridle.surfaces.subagent_names import SubAgentNames
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_line
 from bridle.surfaces.text_format import (
     code_lines,
-    describe_changes,
     end_notes,
     format_count,
     format_elapsed,
@@ -152,12 +150,9 @@ class RunView:
                 self._calls = {}
                 self._fenced = {call.id for call in event.message.calls if FENCED in call.meta}
                 self._finish_text(event.message.text)
-            case Retrying() as event:
+            case Retrying() | ModelSwitched():
                 self._streamed = []
-                self._status("warning", f"retrying in {event.delay_ms / 1000:.1f} s: {event.message}")
-            case ModelSwitched() as event:
-                self._streamed = []
-                self._status("warning", f"going on with {event.model}: {event.reason}")
+                self._show_note(record)
             case ApprovalDecided(answer="once" | "session" | "always", reason="") as event:
                 self._seen.add(event.call_id)  # with a reason, a rule has answered
             case _:
@@ -167,8 +162,6 @@ class RunView:
 
     def _show_note(self, record: Record) -> None:
         match record.event:
-            case FilesChanged(call_id=None) as event:
-                self._status("detail", f"on disk: {describe_changes(event.changes)}")
             case TodosChanged() as event:
                 self._todos = event.todos
             case QuestionAsked() as event if not self._err.is_terminal:  # a terminal asks it instead
