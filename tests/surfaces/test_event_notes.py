@@ -3,23 +3,34 @@
 import pytest
 
 from bridle.core.hook import ToolArgsPatch
+from bridle.core.ids import CallId, RunId
 from bridle.core.messages import user_message
 from bridle.core.protocol import (
     BudgetWarned,
     Event,
+    FilesChanged,
     HookCompleted,
     HookDenied,
     HookFailed,
     HookRewrote,
     MessageAdded,
+    ModelSwitched,
+    Retrying,
     Rewound,
 )
+from bridle.core.revision import FileChange, FileState
 from bridle.surfaces.event_notes import make_note
+
+RUN = RunId("r")
 
 
 @pytest.mark.parametrize(
     ("event", "note"),
     [
+        (FilesChanged((FileChange("a", None, FileState("file")),)), ("detail", "on disk: created a")),
+        (FilesChanged((FileChange("a", None, FileState("file")),), CallId("c")), None),
+        (ModelSwitched(RUN, 1, "b/x", "a is down"), ("warning", "going on with b/x: a is down")),
+        (Retrying(RUN, 1, 1, 3, "overloaded", "busy", 1500), ("warning", "retrying in 1.5 s: busy")),
         (BudgetWarned("cost", 0.8, 1.0), ("warning", "0.8 of 1 cost used")),
         (
             HookDenied("guard", "pre_tool_execution", "policy_violation", "not\nhere"),

@@ -120,6 +120,25 @@ async def test_an_answer_from_elsewhere_ends_the_asking():
     assert (result.outcome, [event.answer for event in decided]) == ("completed", ["once"])
 
 
+@pytest.mark.parametrize(("one_by_one", "asked"), [(True, ["a"]), (False, ["a", "b"])])
+async def test_one_by_one_an_answer_may_settle_the_next_question_too(one_by_one: bool, asked: list[str]):
+    seen: list[str] = []
+
+    async def grant(one: Asked) -> Answer | None:
+        seen.append(one.call_id)
+        return Decide(one.call_id, "session")
+
+    play = Play(says("", call("a", "change"), call("b", "change")), says("done"))
+    async with (
+        Stage(play, tools=[change()]) as stage,
+        RunDriver(stage.service, stage.session, grant, one_by_one=one_by_one) as drive,
+    ):
+        await drive.start(HI)
+        result = await drive.finish()
+
+    assert (result.outcome, seen) == ("completed", asked)
+
+
 async def test_a_queued_prompt_is_followed_from_its_own_beginning():
     play = Play(says("one"), says("two"), hold=True)
     async with Stage(play) as stage:

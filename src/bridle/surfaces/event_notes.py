@@ -8,17 +8,21 @@ from bridle.core.protocol import (
     Compacted,
     CompactionFailed,
     Event,
+    FilesChanged,
     HookDenied,
     HookFailed,
     HookRewrote,
     MessageAdded,
+    ModelSwitched,
     OutputsCleared,
     Pinned,
+    Retrying,
     RewindScope,
     Rewound,
 )
 from bridle.surfaces.full_transcript import describe_note
 from bridle.surfaces.terminal import one_line
+from bridle.surfaces.text_format import describe_changes
 
 Weight = Literal["detail", "warning"]
 
@@ -39,6 +43,8 @@ def make_note(event: Event) -> tuple[Weight, str] | None:
             return "detail", describe_note(event)
         case CompactionFailed():
             return "warning", describe_note(event)
+        case FilesChanged(call_id=None):
+            return "detail", f"on disk: {describe_changes(event.changes)}"
         case HookDenied():
             return "warning", one_line(f"hook {event.hook_id} refused at {event.point}: {event.message}")
         case HookFailed():
@@ -49,6 +55,10 @@ def make_note(event: Event) -> tuple[Weight, str] | None:
             return "detail", one_line(event.message.text.partition("\n")[0])
         case MessageAdded(source="extract"):
             return "detail", "the answer does not fit the schema yet: the model is asked for one that does"
+        case ModelSwitched():
+            return "warning", f"going on with {event.model}: {event.reason}"
+        case Retrying():
+            return "warning", f"retrying in {event.delay_ms / 1000:.1f} s: {event.message}"
         case Rewound():
             return "warning", f"back at event {event.to_seq}: {SCOPE_WORDS[event.scope]}"
         case _:

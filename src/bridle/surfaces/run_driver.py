@@ -1,7 +1,7 @@
-"""One run, driven by a program: from the command that starts it to its end, questions answered on the way.
+"""The follower of a run: from the command that starts it to its end, with its questions answered on the way.
 
 ```python
-async with Drive(api, session, answer) as drive:
+async with RunDriver(api, session, answer) as drive:
     await drive.start(Prompt(user_message("…")))
     async for item in drive.items():
         …                                   # every record and delta of the run
@@ -10,9 +10,9 @@ async with Drive(api, session, answer) as drive:
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
-from typing import Self
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from typing import Any, Self
 
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
@@ -24,6 +24,7 @@ from bridle.core.protocol import (
     Decide,
     Delta,
     DropQueued,
+    Event,
     MessageAdded,
     Prompt,
     PromptQueued,
@@ -47,6 +48,8 @@ Asked = ApprovalRequested | QuestionAsked
 Answer = Decide | Reply
 Answerer = Callable[[Asked], Awaitable[Answer | None]]
 """Answers an approval or a question; None leaves it to other clients."""
+Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
+"""Starts a task."""
 
 
 def make_unattended_answer(asked: Asked, why: str = NOBODY) -> Answer:
@@ -78,10 +81,72 @@ def make_queued_error() -> SessionNotRunning:
     )
 
 
-class RunDriver:
-    """Starts a run, follows it to its end and answers its questions; leaving early does not end the run."""
+class OpenQuestions:
+    """The approvals and questions that are not settled yet, each with the task that answers it."""
 
-    def __init__(self, api: SessionApi, session: SessionId, answer: Answerer = answer_unattended) -> None:
+    def __init__(
+        self, answer: Callable[[Asked], Coroutine[Any, Any, Any]], spawn: Spawn = asyncio.create_task
+    ) -> None:
+        self.open: dict[CallId, Asked] = {}
+        self._answer = answer
+        self._spawn = spawn
+        self._new: dict[CallId, Asked] = {}
+        self._tasks: dict[CallId, asyncio.Task[Any]] = {}
+
+    def add(self, event: Event) -> None:
+        """Apply the next event: an answer from elsewhere ends the task."""
+        match event:
+            case ApprovalRequested() | QuestionAsked():
+                self.open[event.call_id] = self._new[event.call_id] = event
+            case ApprovalDecided() | QuestionAnswered():
+                self.settle(event.call_id)
+            case ToolFinished():
+                self.settle(event.result.call_id)
+            case _:
+                pass
+
+    def settle(self, call_id: CallId) -> None:
+        """Stop answering the question of a call."""
+        self.open.pop(call_id, None)
+        self._new.pop(call_id, None)
+        if (task := self._tasks.pop(call_id, None)) is not None:
+            task.cancel()
+
+    def answer_new(self) -> None:
+        """Start to answer what was added since the last call."""
+        new, self._new = self._new, {}
+        for call_id, asked in new.items():
+            task = self._tasks.get(call_id)
+            if task is None or task.done():  # a resumed run asks again
+                self._tasks[call_id] = self._spawn(self._answer(asked))
+
+    def clear(self) -> list[asyncio.Task[Any]]:
+        """Forget all questions; return the tasks, which are being cancelled."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        self.open, self._new, self._tasks = {}, {}, {}
+        return tasks
+
+    async def aclose(self) -> None:
+        """Stop answering."""
+        if tasks := self.clear():
+            await asyncio.wait(tasks)
+
+
+class RunDriver:
+    """Follows a run to its end and answers its questions; leaving early does not end the run."""
+
+    def __init__(
+        self,
+        api: SessionApi,
+        session: SessionId,
+        answer: Answerer = answer_unattended,
+        *,
+        one_by_one: bool = False,
+        spawn: Spawn = asyncio.create_task,
+    ) -> None:
+        """With `one_by_one`, put a question only when the one before it is settled."""
         self.session = session
         self.run_id: RunId | None = None
         """None while the prompt waits in the queue."""
@@ -96,8 +161,8 @@ class RunDriver:
         self._waits = False
         self._known_upto = 0
         """The newest record when a prompt was repeated: questions and answers up to there are settled."""
-        self._asked: dict[CallId, Asked] = {}
-        self._answering: dict[CallId, asyncio.Task[None]] = {}
+        self._questions = OpenQuestions(self._answer_one, spawn)
+        self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if one_by_one else nullcontext()
 
     async def __aenter__(self) -> Self:
         return self
@@ -105,10 +170,16 @@ class RunDriver:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    async def subscribe(self, after: int | None = None) -> Record | Delta:
+        """Miss nothing from here on; return the first item, by default the newest record."""
+        self._stream = self._api.watch(self.session, after)
+        return await anext(self._stream)
+
     async def start(self, command: Prompt | Resume) -> Receipt:
         """Submit the command; raises SessionError and ConfigError when it is refused."""
-        self._stream = self._api.watch(self.session, None)
-        await anext(self._stream)  # from here on nothing is missed
+        if self._stream is None:
+            await self.subscribe()
+        assert self._stream is not None
         receipt = await self._api.submit(self.session, command)
         if receipt.repeated:
             await self._stream.aclose()
@@ -120,6 +191,12 @@ class RunDriver:
         if receipt.run_id is not None and not receipt.repeated:
             self._ledger = ResultBuilder(self.session, receipt.run_id)
         return receipt
+
+    def join(self, run_id: RunId, after: int) -> None:
+        """Follow an active run, from the record after `after` on."""
+        self.run_id = run_id
+        self._ledger = ResultBuilder(self.session, run_id)
+        self._stream = self._api.watch(self.session, after)
 
     async def items(self) -> AsyncGenerator[Record | Delta, None]:
         """Yield what happens, up to and with the end of the run.
@@ -171,11 +248,7 @@ class RunDriver:
 
     async def aclose(self) -> None:
         """Stop following."""
-        tasks, self._answering = list(self._answering.values()), {}
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._questions.aclose()
         if self._stream is not None:
             await self._stream.aclose()
 
@@ -218,37 +291,17 @@ class RunDriver:
         self._ledger.add(item)
         self.result = self._ledger.result
         if isinstance(item, Record):
-            self._track(item)
-
-    # ------------------------------------------------------------------ questions
-
-    def _track(self, record: Record) -> None:
-        match record.event:
-            case ApprovalRequested() | QuestionAsked() as asked:
-                self._asked[asked.call_id] = asked
-            case ApprovalDecided() | QuestionAnswered() as event:
-                self._settle(event.call_id)
-            case ToolFinished() as event:
-                self._settle(event.result.call_id)
-            case _:
-                pass
-        if record.seq < self._known_upto or self.result is not None:
-            return
-        for call_id, asked in self._asked.items():
-            if call_id not in self._answering:  # a resumed run asks again
-                self._answering[call_id] = asyncio.create_task(self._answer_one(asked))
-        self._asked = {}
-
-    def _settle(self, call_id: CallId) -> None:
-        self._asked.pop(call_id, None)
-        if (task := self._answering.pop(call_id, None)) is not None:
-            task.cancel()
+            self._questions.add(item.event)
+            if item.seq >= self._known_upto and self.result is None:
+                self._questions.answer_new()
 
     async def _answer_one(self, asked: Asked) -> None:
-        answer = await self._answer(asked)
-        if answer is not None:
-            with suppress(SessionNotRunning):  # it ended while the question was open
-                await self._api.submit(self.session, answer)
+        async with self._turn:
+            answer = await self._answer(asked)
+            if answer is not None:
+                with suppress(SessionNotRunning):  # it ended while the question was open
+                    await self._api.submit(self.session, answer)
+                    await asyncio.Event().wait()  # until settled: the answer may settle the next one too
 
 
 async def resume_if_interrupted(api: SessionApi, session: SessionId, receipt: Receipt) -> None:

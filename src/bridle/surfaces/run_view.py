@@ -23,13 +23,11 @@ from typing import Literal
 
 from bridle.core.codeact import FENCED, PYTHON
 from bridle.core.ids import CallId
-from bridle.core.messages import ToolCall, ToolResult
+from bridle.core.messages import ToolResult
 from bridle.core.protocol import (
     ApprovalDecided,
-    ApprovalRequested,
     CompactionStarted,
     Delta,
-    FilesChanged,
     Lagged,
     ModelReplied,
     ModelSwitched,
@@ -42,12 +40,9 @@ from bridle.core.protocol import (
     TextDelta,
     Todo,
     TodosChanged,
-    ToolFinished,
     ToolOutputDelta,
-    ToolStarted,
     TurnStarted,
 )
-from bridle.core.revision import FileChange
 from bridle.surfaces.code_output import CodeOutput
 from bridle.surfaces.event_notes import make_note
 from bridle.surfaces.output_format import Result
@@ -55,9 +50,6 @@ from bridle.surfaces.subagent_names import SubAgentNames
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_line
 from bridle.surfaces.text_format import (
     code_lines,
-    code_of,
-    describe_args,
-    describe_changes,
     end_notes,
     format_count,
     format_elapsed,
@@ -66,6 +58,9 @@ from bridle.surfaces.text_format import (
     summary_line,
     todo_lines,
 )
+from bridle.surfaces.view_model.call_items import OPEN
+from bridle.surfaces.view_model.calls import RunCalls
+from bridle.surfaces.view_model.view_types import Call
 
 CHANGE_LINES = 20  # of an edit that needed no approval; an approval shows all of it
 CODE_LINES = 12  # the same for code
@@ -92,15 +87,14 @@ class RunView:
         self._verbose = verbose
         """True if reasoning is shown, too."""
         self._streamed: list[str] = []
-        self._calls: dict[CallId, ToolCall] = {}
-        """The calls of this turn that have no result yet."""
+        self._items = RunCalls()
+        self._calls: dict[CallId, Call] = {}
+        """The calls of this turn that have not ended, as they were requested."""
         self._running: set[CallId] = set()
-        self._parents: dict[CallId, CallId] = {}
-        """Maps calls made by code to the call that runs the code."""
         self._seen: set[CallId] = set()
         """Calls whose change or code was already shown, in an approval or here."""
-        self._changes: dict[CallId, list[FileChange]] = {}
-        """The changes on disk of calls that are about to end."""
+        self._fenced: set[CallId] = set()
+        """Calls whose code is in the reply."""
         self._todos: tuple[Todo, ...] = ()
         """The to-do list from the call that is about to end."""
         self._printing: CallId | None = None
@@ -153,37 +147,21 @@ class RunView:
             case TurnStarted():
                 self._hint("waiting for the model")
             case ModelReplied() as event:
-                self._calls = {call.id: call for call in event.message.calls}
+                self._calls = {}
+                self._fenced = {call.id for call in event.message.calls if FENCED in call.meta}
                 self._finish_text(event.message.text)
-            case Retrying() as event:
+            case Retrying() | ModelSwitched():
                 self._streamed = []
-                self._status("warning", f"retrying in {event.delay_ms / 1000:.1f} s: {event.message}")
-            case ModelSwitched() as event:
-                self._streamed = []
-                self._status("warning", f"going on with {event.model}: {event.reason}")
-            case ApprovalRequested(parent=str()) as event:
-                self._start_call(event)
-            case ToolStarted() as event:
-                self._start_call(event)
-                self._running.add(event.call_id)
-                if self._hidden_code(self._calls[event.call_id]):
-                    self._enter(event.call_id)
-                self._hint_running()
+                self._show_note(record)
             case ApprovalDecided(answer="once" | "session" | "always", reason="") as event:
                 self._seen.add(event.call_id)  # with a reason, a rule has answered
-            case ToolFinished() as event:
-                self._finish_call(event)
-                self.say(event.answer)
-                self._hint_running()
             case _:
                 self._show_note(record)
+        for call in self._items.add(record):
+            self.show_call(call)
 
     def _show_note(self, record: Record) -> None:
         match record.event:
-            case FilesChanged(call_id=None) as event:
-                self._status("detail", f"on disk: {describe_changes(event.changes)}")
-            case FilesChanged(call_id=str() as call_id) as event:
-                self._changes.setdefault(CallId(call_id), []).extend(event.changes)
             case TodosChanged() as event:
                 self._todos = event.todos
             case QuestionAsked() as event if not self._err.is_terminal:  # a terminal asks it instead
@@ -217,21 +195,33 @@ class RunView:
 
     # ------------------------------------------------------------------ calls
 
-    def _hint_running(self) -> None:
-        running = [call for call in self._calls.values() if call.id in self._running]
-        if running:
-            self._hint(" · ".join(f"{call.name} {describe_args(call.args)}" for call in running))
+    def show_call(self, call: Call) -> None:
+        """Write a call that was requested, has started or has ended."""
+        if call.state in OPEN:
+            self._calls.setdefault(call.call_id, call)
+            if call.started_at:
+                self._start_call(call.call_id)
+        else:
+            self._finish_call(call)
+            self.say(call.answer)
+            self._hint_running()
 
-    def _start_call(self, event: ApprovalRequested | ToolStarted) -> None:
-        self._calls.setdefault(event.call_id, ToolCall(event.call_id, event.tool, event.args))
-        if event.parent is not None:
-            self._parents[event.call_id] = event.parent
+    def _start_call(self, call_id: CallId) -> None:
+        self._running.add(call_id)
+        if self._hidden_code(self._calls[call_id]):
+            self._enter(call_id)
+        self._hint_running()
+
+    def _hint_running(self) -> None:
+        running = [call for call_id, call in self._calls.items() if call_id in self._running]
+        if running:
+            self._hint(" · ".join(f"{call.tool} {call.brief}" for call in running))
 
     def _show_output(self, item: ToolOutputDelta) -> None:
         """Write a call's output below its line."""
         if (call := self._calls.get(item.call_id)) is not None:
             self._enter(item.call_id)
-            if call.name == PYTHON:
+            if call.tool == PYTHON:
                 self._printed.add(item.call_id, item.text)
         if self._unfinished is not self._err:
             self._end_line()
@@ -247,8 +237,8 @@ class RunView:
             return
         self._end_line()
         if not self._is_open(call_id) and (call := self._calls.get(call_id)) is not None:
-            if (parent := self._parents.get(call_id)) is not None:
-                self._enter(parent)
+            if call.parent is not None:
+                self._enter(call.parent)
             self._err.line(self._call_head(call))
             self._write_code(call)
         self._printing = call_id
@@ -257,70 +247,72 @@ class RunView:
         """Return whether the last output is below the line of a call."""
         inner = self._printing
         while inner is not None and inner != call_id:
-            inner = self._parents.get(inner)
+            inner = self._parent(inner)
         return inner is not None
+
+    def _parent(self, call_id: CallId) -> CallId | None:
+        call = self._calls.get(call_id)
+        return None if call is None else call.parent
 
     def _margin(self, call_id: CallId) -> str:
         depth = 0
-        while (parent := self._parents.get(call_id)) is not None:
+        while (parent := self._parent(call_id)) is not None:
             call_id, depth = parent, depth + 1
         return "  " * depth
 
-    def _write_code(self, call: ToolCall) -> None:
+    def _write_code(self, call: Call) -> None:
         if code := self._hidden_code(call):
-            self._seen.add(call.id)
+            self._seen.add(call.call_id)
             lines = code.split("\n")
             shown = code_lines(self._err, "\n".join(lines[:CODE_LINES]))
-            self._write_some(shown, max(0, len(lines) - CODE_LINES), self._margin(call.id))
+            self._write_some(shown, max(0, len(lines) - CODE_LINES), self._margin(call.call_id))
 
-    def _hidden_code(self, call: ToolCall) -> str:
+    def _hidden_code(self, call: Call) -> str:
         """Return the code of a call, unless it was shown, is in the reply or fits into the call's line."""
-        code = code_of(call.name, call.args)
-        fits = "\n" not in code and columns(code) <= self._room(call)
-        return "" if fits or call.id in self._seen or FENCED in call.meta else code
+        fits = "\n" not in call.code and columns(call.code) <= self._room(call)
+        return "" if fits or call.call_id in self._seen or call.call_id in self._fenced else call.code
 
-    def _finish_call(self, event: ToolFinished) -> None:
-        result = event.result
-        call = self._calls.get(result.call_id, ToolCall(result.call_id, result.name))
-        self._running.discard(result.call_id)
-        changes = self._changes.pop(result.call_id, [])
+    def _finish_call(self, ended: Call) -> None:
+        call_id = ended.call_id
+        call = self._calls.setdefault(call_id, ended)
+        self._running.discard(call_id)
         todos, self._todos = self._todos, ()
         if self._chatty:
-            self._write_end(call, event)
-            margin = self._margin(call.id)
+            self._write_end(call, ended)
+            margin = self._margin(call_id)
             self._note([f"{margin}{line}" for line in todo_lines(self._err, todos)])
-            if event.diff and call.id not in self._seen:
-                self._write_diff(event.diff, margin)
-            elif changes and not event.diff:  # also of a command that failed
-                self._err.line(self._err.paint("detail", f"  {margin}{describe_changes(changes)}"))
-        self._calls.pop(call.id, None)
-        self._printing = self._parents.pop(call.id, None)
+            if ended.diff and call_id not in self._seen:
+                self._write_diff(ended.diff, margin)
+            elif ended.changed and not ended.diff:  # also of a command that failed
+                self._err.line(self._err.paint("detail", f"  {margin}{ended.changed}"))
+        del self._calls[call_id]
+        self._printing = call.parent
 
-    def _write_end(self, call: ToolCall, event: ToolFinished) -> None:
+    def _write_end(self, call: Call, ended: Call) -> None:
         """Write the end of a call: on its line, or below its output."""
         self._end_line()
-        is_open = self._is_open(call.id)
-        if not is_open and event.parent is not None:
-            self._parents[call.id] = event.parent
-            self._enter(event.parent)
-        margin = self._margin(call.id)
+        is_open = self._is_open(call.call_id)
+        if not is_open and call.parent is not None:
+            self._enter(call.parent)
+        margin = self._margin(call.call_id)
+        result = ToolResult(ended.call_id, ended.tool, ended.output, is_error=ended.state != "done")
         self._err.write(f"{margin} " if is_open else self._call_head(call))
-        if event.result.is_error:
+        if result.is_error:
             self._err.line(f" {self._err.paint('failed', '✗')}")
         else:
-            end = self._err.paint("detail", format_elapsed(event.duration_ms))
+            end = self._err.paint("detail", format_elapsed(ended.duration_ms))
             self._err.line(f" {self._err.paint('done', '✓')} {end}")
-        lines, before = self._said(call, event.result, has_printed=is_open)
-        colour: Colour = "failed" if event.result.is_error else "detail"
+        lines, before = self._said(result, has_printed=is_open)
+        colour: Colour = "failed" if result.is_error else "detail"
         if before:
             self._err.line(self._err.paint("detail", f"{margin}  … {format_count(before, 'line')} before"))
-        most = TRACE_LINES if call.name == PYTHON else ERROR_LINES
+        most = TRACE_LINES if call.tool == PYTHON else ERROR_LINES
         painted = [self._err.paint(colour, line) for line in lines[:most]]
         self._write_some(painted, len(lines) - len(painted), margin)
 
-    def _said(self, call: ToolCall, result: ToolResult, *, has_printed: bool) -> tuple[list[str], int]:
+    def _said(self, result: ToolResult, *, has_printed: bool) -> tuple[list[str], int]:
         """Return the lines of a result to show, and how many earlier ones are left out."""
-        if call.name == PYTHON:
+        if result.name == PYTHON:
             rest = self._printed.rest_of(result)
             lines = rest.split("\n") if rest else []
             return lines[-TRACE_LINES:], max(0, len(lines) - TRACE_LINES)
@@ -328,13 +320,15 @@ class RunView:
             return result.output.strip("\n").split("\n"), 0
         return end_notes(result), 0
 
-    def _call_head(self, call: ToolCall) -> str:
-        about = cut(describe_args(call.args), self._room(call))
-        return f"{self._margin(call.id)}» {self._err.paint('name', one_line(call.name))} {about}".rstrip()
+    def _call_head(self, call: Call) -> str:
+        about = cut(call.brief, self._room(call))
+        return (
+            f"{self._margin(call.call_id)}» {self._err.paint('name', one_line(call.tool))} {about}".rstrip()
+        )
 
-    def _room(self, call: ToolCall) -> int:
+    def _room(self, call: Call) -> int:
         """Return the cells in a call's line that are left for the description."""
-        taken = columns(call.name) + len(self._margin(call.id)) + ROOM_FOR_END
+        taken = columns(call.tool) + len(self._margin(call.call_id)) + ROOM_FOR_END
         return max(self._err.width - taken, MIN_ROOM)
 
     def _write_diff(self, diff: str, margin: str) -> None:

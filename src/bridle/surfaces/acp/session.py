@@ -21,12 +21,10 @@ from bridle.app.client_servers import ClientServers
 from bridle.config.settings import Settings
 from bridle.core.budget import BudgetKind
 from bridle.core.errors import BridleError, SessionNotFound, SessionNotRunning
-from bridle.core.ids import CallId, RunId, SessionId
+from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import StopReason as ModelStop
 from bridle.core.protocol import (
     Aborted,
-    ApprovalDecided,
-    ApprovalRequested,
     BudgetExhausted,
     Cancel,
     Command,
@@ -37,13 +35,11 @@ from bridle.core.protocol import (
     MessageAdded,
     ModelReplied,
     Prompt,
-    QuestionAnswered,
     QuestionAsked,
     QueueDropped,
     Record,
     Reply,
     RunStarted,
-    ToolFinished,
 )
 from bridle.core.queries import Describe, IsRunning, Records, ServerPrompts, Status
 from bridle.core.session_api import Receipt, SessionApi
@@ -56,7 +52,7 @@ from bridle.surfaces.acp.simple_updates import note
 from bridle.surfaces.acp.stop_reasons import stop_reason
 from bridle.surfaces.acp.updates import Update, UpdateTranslator
 from bridle.surfaces.output_format import Result, ResultBuilder
-from bridle.surfaces.run_driver import Asked, make_queued_error, make_unattended_answer
+from bridle.surfaces.run_driver import Asked, OpenQuestions, make_queued_error, make_unattended_answer
 
 CANNOT_ASK = "the editor cannot be asked"
 EDITOR_GONE = "the editor went away"
@@ -106,7 +102,7 @@ class OpenSession:
         self._own_runs: set[RunId] = set()
         self._ends: dict[RunId, list[End]] = {}
         self._queued: dict[str, End] = {}
-        self._asking: dict[CallId, asyncio.Task[None]] = {}
+        self._questions = OpenQuestions(self._answer)
         self._is_cancelled = False
         """True if the editor cancelled the run: dismissed requests are then no answers."""
         self._servers: ClientServers | None = None
@@ -172,11 +168,10 @@ class OpenSession:
         if self._servers is not None:
             await self._servers.aclose()
         tasks = [
-            *self._asking.values(),
+            *self._questions.clear(),
             *self._saying,
             *([self._following] if self._following is not None else []),
         ]
-        self._asking.clear()
         for task in tasks:
             task.cancel()
         if tasks:
@@ -266,23 +261,16 @@ class OpenSession:
 
     def _join(self, records: list[Record]) -> None:
         """Join an active run: its open approvals and questions are also sent to this editor."""
-        asks: dict[CallId, Asked] = {}
         for record in records:
-            match record.event:
-                case RunStarted() as event:
-                    self._ledger = ResultBuilder(self.id, event.run_id)
-                case ApprovalRequested() | QuestionAsked() as asked:
-                    asks[asked.call_id] = asked
-                case event:
-                    if (call_id := _settled_by(event)) is not None:
-                        asks.pop(call_id, None)
+            if isinstance(record.event, RunStarted):
+                self._ledger = ResultBuilder(self.id, record.event.run_id)
+            self._questions.add(record.event)
             if self._ledger is not None:
                 self._ledger.add(record)
         if self._ledger is not None and self._ledger.result is not None:
             self._ledger = None
-            return
-        for asked in asks.values():
-            self._ask(asked)
+            self._questions.clear()
+        self._questions.answer_new()
 
     async def _take(self, item: Record | Delta) -> None:
         if isinstance(item, Record):
@@ -326,8 +314,7 @@ class OpenSession:
     def _end(self, result: Result) -> None:
         self._ledger = None
         self._own_runs.discard(result.run_id)
-        for call_id in list(self._asking):
-            self._withdraw(call_id)
+        self._questions.clear()
         ended = Ended(result, stop_reason(result, self._last, self._exhausted))
         for end in self._ends.pop(result.run_id, []):
             _settle(end, ended)
@@ -351,23 +338,13 @@ class OpenSession:
 
     def _track(self, record: Record) -> None:
         match record.event:
-            case ApprovalRequested() | QuestionAsked() as asked:
-                self._ask(asked)
             case ModelReplied() as event:
                 self._last = event.stop_reason
             case BudgetExhausted() as event:
                 self._exhausted = event.kind
             case event:
-                if (call_id := _settled_by(event)) is not None:
-                    self._withdraw(call_id)
-
-    def _ask(self, asked: Asked) -> None:
-        self._asking[asked.call_id] = asyncio.create_task(self._answer(asked))
-
-    def _withdraw(self, call_id: CallId) -> None:
-        """Withdraw a request that was answered elsewhere."""
-        if (task := self._asking.pop(call_id, None)) is not None:
-            task.cancel()
+                self._questions.add(event)
+                self._questions.answer_new()
 
     async def _answer(self, asked: Asked) -> None:
         try:
@@ -385,17 +362,6 @@ class OpenSession:
         if isinstance(asked, QuestionAsked):
             return await self._desk.reply(asked, self._translation.who_asks(asked))
         return await self._desk.decide(asked, self._translation.call_of(asked))
-
-
-def _settled_by(event: object) -> CallId | None:
-    """Return the call whose approval or question an event settles."""
-    match event:
-        case ApprovalDecided() | QuestionAnswered():
-            return event.call_id
-        case ToolFinished():
-            return event.result.call_id
-        case _:
-            return None
 
 
 def _settle(end: End, ended: Ended | None) -> None:

@@ -177,10 +177,10 @@ class UpdateTranslator:
                 return []
             case Retrying() as event:
                 void = self._void(f"{event.run_id}-{event.turn}-{event.attempt}")
-                return [*void, note(f"retrying in {event.delay_ms / 1000:.1f} s: {event.message}")]
+                return [*void, *_noted(event)]
             case ModelSwitched() as event:
                 void = self._void(f"{event.run_id}-{event.turn}-{event.model}")
-                return [*void, note(f"going on with {event.model}: {event.reason}")]
+                return [*void, *_noted(event)]
             case ModelReplied() as event:
                 return self._replied(event)
             case TodosChanged(todos=todos):

@@ -4,9 +4,9 @@ from msgspec.structs import replace
 
 from bridle.core.codeact import PYTHON
 from bridle.core.ids import CallId
+from bridle.core.messages import ToolResult
 from bridle.core.protocol import (
     ApprovalDecided,
-    ApprovalRequested,
     BudgetWarned,
     Delta,
     FilesChanged,
@@ -16,15 +16,16 @@ from bridle.core.protocol import (
     QuestionAsked,
     Record,
     TodosChanged,
-    ToolFinished,
     ToolOutputDelta,
-    ToolStarted,
 )
 from bridle.surfaces.code_output import MORE, NOT_FINISHED, CodeOutput
 from bridle.surfaces.output_format import EXIT_CODES, Result
 from bridle.surfaces.run_view import RunView
 from bridle.surfaces.terminal import Console
 from bridle.surfaces.text_format import format_count, short_id
+from bridle.surfaces.view_model.call_items import OPEN
+from bridle.surfaces.view_model.calls import RunCalls
+from bridle.surfaces.view_model.view_types import Call
 
 FAILED = 1
 
@@ -36,6 +37,7 @@ class CellView:
         self._console = console
         self._notes = RunView(console, answer="streamed", chatty=chatty, verbose=False)
         self._chatty = chatty
+        self._calls = RunCalls()
         self._cell: CallId | None = None
         self._printed = CodeOutput()
         self.last_seq = 0
@@ -49,6 +51,8 @@ class CellView:
             case Record():
                 self.last_seq = item.seq
                 self._show_event(item)
+                for call in self._calls.add(item):
+                    self._show_call(call)
             case ToolOutputDelta() if item.call_id == self._cell:
                 self._printed.add(item.call_id, item.text)
                 self._print(item.text.removesuffix(MORE))
@@ -81,33 +85,31 @@ class CellView:
 
     def _show_event(self, record: Record) -> None:
         match record.event:
-            case ToolStarted(parent=None) as event if event.tool == PYTHON:
-                self._cell, self.exit_code = event.call_id, 0
-            case ToolFinished(parent=None) as event:
-                self._finish_cell(event)
-            case ToolStarted() | ToolFinished() | ApprovalRequested() as event:
-                self._notes.show(replace(record, event=replace(event, parent=None)))
             case FilesChanged() as event if event.call_id in (None, self._cell):
                 self._notes.show(replace(record, event=replace(event, call_id=None)))
-            case (
-                FilesChanged()
-                | ApprovalDecided()
-                | QuestionAsked()
-                | QuestionAnswered()
-                | TodosChanged()
-                | BudgetWarned()
-            ):
+            case ApprovalDecided() | QuestionAsked() | QuestionAnswered() | TodosChanged() | BudgetWarned():
                 self._notes.show(record)
             case _:
                 pass
 
-    def _finish_cell(self, event: ToolFinished) -> None:
-        console, result = self._console, event.result
-        if event.answer:
-            self._print(f"{event.answer}\n")
+    def _show_call(self, call: Call) -> None:
+        has_ended = call.state not in OPEN
+        if call.parent is None and has_ended:
+            self._finish_cell(call)
+        elif call.parent is None and call.started_at and call.tool == PYTHON:
+            self._cell, self.exit_code = call.call_id, 0
+        elif call.parent is not None and (call.started_at or has_ended):
+            brief = call.brief if call.started_at else ""  # of a refused call, the approval has shown it
+            self._notes.show_call(replace(call, parent=None, brief=brief))
+
+    def _finish_cell(self, cell: Call) -> None:
+        console = self._console
+        result = ToolResult(cell.call_id, cell.tool, cell.output, is_error=cell.state != "done")
+        if cell.answer:
+            self._print(f"{cell.answer}\n")
         rest = self._printed.rest_of(result)
         if result.is_error:
-            self.exit_code = EXIT_CODES["denied"] if event.denied else FAILED
+            self.exit_code = EXIT_CODES["denied"] if cell.state == "denied" else FAILED
         if rest.startswith(NOT_FINISHED):  # the run's outcome gives the reason
             return
         if rest and (result.is_error or self._chatty):

@@ -10,12 +10,12 @@ from bridle.core.protocol import (
     Record,
     Retrying,
     TextDelta,
-    ToolFinished,
-    ToolStarted,
     TurnStarted,
 )
 from bridle.surfaces.missed_text import MissedText
-from bridle.surfaces.text_format import describe_args
+from bridle.surfaces.view_model.call_items import OPEN
+from bridle.surfaces.view_model.calls import RunCalls
+from bridle.surfaces.view_model.view_types import Call
 
 MAX_LINES = 200
 MAX_LINE_CHARS = 500
@@ -26,6 +26,8 @@ class ProgressLines:
     """Collects progress lines; for a slow client, text is merged and the oldest lines are dropped."""
 
     def __init__(self) -> None:
+        self.calls = RunCalls()
+        """The calls of the newest turn."""
         self._lines: list[str] = []
         self._is_text = False
         self._unsaid = MissedText()
@@ -36,9 +38,11 @@ class ProgressLines:
             self._add_text(rest)
         if isinstance(item, TextDelta):
             self._add_text(item.text)
-        elif line := _line(item):
-            self._is_text = False
-            self._lines.append(line[:MAX_LINE_CHARS])
+        else:
+            calls = self.calls.add(item) if isinstance(item, Record) else []
+            for line in filter(None, [_line(item), *map(_call_line, calls)]):
+                self._is_text = False
+                self._lines.append(line[:MAX_LINE_CHARS])
         del self._lines[:-MAX_LINES]
 
     def _add_text(self, text: str) -> None:
@@ -58,10 +62,6 @@ def _line(item: Record | Delta) -> str:
     match item.event if isinstance(item, Record) else item:
         case TurnStarted(turn=turn):
             return f"turn {turn}"
-        case ToolStarted() as started:
-            return f"{started.tool} {describe_args(started.args)}".rstrip()
-        case ToolFinished(result=result):
-            return f"{result.name} {'failed' if result.is_error else 'is done'}"
         case Retrying() as again:
             return f"trying again ({again.attempt} of {again.max_attempts}): {again.message}"
         case ModelSwitched() as switched:
@@ -76,3 +76,9 @@ def _line(item: Record | Delta) -> str:
             return text
         case _:
             return ""
+
+
+def _call_line(call: Call) -> str:
+    if call.state in OPEN:
+        return f"{call.tool} {call.brief}".rstrip() if call.started_at else ""
+    return f"{call.tool} {'is done' if call.state == 'done' else 'failed'}"

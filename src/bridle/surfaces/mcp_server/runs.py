@@ -16,29 +16,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from typing import Self
 
-from msgspec import Struct
-
 from bridle.core.errors import BridleError, SessionBusy
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import ToolCall
-from bridle.core.protocol import (
-    ApprovalDecided,
-    ApprovalRequested,
-    Delta,
-    ModelReplied,
-    Prompt,
-    QuestionAnswered,
-    QuestionAsked,
-    Record,
-    Resume,
-    ToolFinished,
-    ToolStarted,
-)
+from bridle.core.protocol import Delta, ModelReplied, Prompt, Record, Resume
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.mcp_server.client_tools import ClientTools
 from bridle.surfaces.mcp_server.progress import ProgressLines
 from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import Answerer, Asked, RunDriver, answer_unattended, leave_to_others
+from bridle.surfaces.run_driver import (
+    Answerer,
+    Asked,
+    OpenQuestions,
+    RunDriver,
+    answer_unattended,
+    leave_to_others,
+)
 
 MAX_HELD = 64
 MAX_REST_S = 12 * 3600.0
@@ -46,45 +39,6 @@ SETTLE_S = 0.05  # calls of one turn, or of one piece of code, arrive within thi
 CANCEL_S = 10.0
 
 log = logging.getLogger("bridle.mcp_server")
-
-
-class TurnState(Struct):
-    """The open calls and questions of a run's turn."""
-
-    asked: dict[CallId, Asked] = {}
-    """Open approvals and questions."""
-    calls: tuple[CallId, ...] = ()
-    """The calls of the newest reply."""
-    started: dict[CallId, CallId | None] = {}
-    """Running calls, each with the call whose code made it."""
-    finished: set[CallId] = set()
-
-    def add(self, record: Record) -> None:
-        """Process the next record."""
-        match record.event:
-            case ModelReplied() as event:
-                self.calls, self.finished = tuple(call.id for call in event.message.calls), set()
-            case ApprovalRequested() | QuestionAsked() as event:
-                self.asked[event.call_id] = event
-            case ApprovalDecided() | QuestionAnswered() as event:
-                self.asked.pop(event.call_id, None)
-            case ToolStarted() as event:
-                self.started[event.call_id] = event.parent
-            case ToolFinished() as event:
-                self.finished.add(event.result.call_id)
-                self.started.pop(event.result.call_id, None)
-                self.asked.pop(event.result.call_id, None)
-            case _:
-                pass
-
-    def is_busy(self, waiting: set[CallId]) -> bool:
-        """Return True if a call is running that neither waits nor is the code around a waiting call."""
-        around = {self.started.get(call_id) for call_id in waiting}
-        return any(call_id not in waiting and call_id not in around for call_id in self.started)
-
-    def is_all(self, waiting: set[CallId]) -> bool:
-        """Return True if all unfinished calls of the reply are known to wait."""
-        return bool(self.calls) and set(self.calls) - self.finished <= waiting
 
 
 class ClientRun:
@@ -106,7 +60,9 @@ class ClientRun:
         self.told: tuple[CallId, ...] = ()
         """The calls whose results the client was asked for."""
         self.is_followed = False
-        self._open = TurnState()
+        self._questions = OpenQuestions(leave_to_others)
+        self._has_reply = False
+        """True if the calls of the newest reply are known; of a resumed run they are not."""
         self._callbacks = callbacks
         if callbacks is not None:
             callbacks.when_called = self.changed.set
@@ -119,7 +75,7 @@ class ClientRun:
     @property
     def asked(self) -> dict[CallId, Asked]:
         """The open approvals and questions."""
-        return self._open.asked
+        return self._questions.open
 
     @property
     def waiting(self) -> dict[CallId, ToolCall]:
@@ -134,24 +90,28 @@ class ClientRun:
     @property
     def is_at_rest(self) -> bool:
         """True while the run cannot continue without the client's results."""
-        waiting = set(self.waiting)
-        return bool(waiting) and not self.asked and not self._open.is_busy(waiting)
+        waiting, started = self.waiting, [call for call in self.news.calls.open if call.started_at]
+        around = {call.parent for call in started if call.call_id in waiting}
+        is_busy = any(call.call_id not in waiting and call.call_id not in around for call in started)
+        return bool(waiting) and not self.asked and not is_busy
 
     @property
     def is_settled(self) -> bool:
         """True if no further call of the client's tools can come before it sends results."""
-        return self._open.is_all(set(self.waiting))
+        calls = [call.call_id for call in self.news.calls.open if call.parent is None]
+        return self._has_reply and all(call_id in self.waiting for call_id in calls)
 
     def take(self, item: Record | Delta) -> None:
         """Process a record or delta."""
         if isinstance(item, Record):
-            self._open.add(item)
+            self._questions.add(item.event)
+            self._has_reply = self._has_reply or isinstance(item.event, ModelReplied)
         self.news.add(item)
         self.changed.set()
 
     def settle(self, call_id: CallId) -> None:
         """Treat a question as answered; its record comes later."""
-        self._open.asked.pop(call_id, None)
+        self._questions.settle(call_id)
 
     def end(self, result: Result | None, error: BaseException | None = None) -> None:
         """Mark the run as ended."""

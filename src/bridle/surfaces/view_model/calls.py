@@ -1,6 +1,10 @@
-"""The tool calls of a conversation by id, updated by records and deltas."""
+"""The one fold of tool calls: records and deltas update the items of calls, found by id.
+
+`CallItems` serves a conversation. `RunCalls` serves a follower that shows calls and keeps no conversation.
+"""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -9,6 +13,8 @@ from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
+    FilesChanged,
+    ModelReplied,
     QuestionAnswered,
     QuestionAsked,
     Record,
@@ -17,9 +23,11 @@ from bridle.core.protocol import (
     ToolOutputDelta,
     ToolStarted,
 )
+from bridle.core.revision import FileChange
+from bridle.surfaces.text_format import code_of, describe_args, describe_changes
 from bridle.surfaces.view_model import call_items
 from bridle.surfaces.view_model.items import ItemList
-from bridle.surfaces.view_model.view_types import Call, CallState, Item, Patch
+from bridle.surfaces.view_model.view_types import Call, CallState, Item, Patch, Put
 
 
 class CallItems:
@@ -30,6 +38,7 @@ class CallItems:
         found = [item for item in shelf.items if isinstance(item, Call)]
         self._keys = {call.call_id: call.key for call in found}
         self._homes: dict[CallId, str] = {}
+        self._changes: dict[CallId, list[FileChange]] = {}
         self._open = {call.call_id: None for call in found if call.state in call_items.OPEN}
 
     def __contains__(self, call_id: CallId) -> bool:
@@ -71,36 +80,41 @@ class CallItems:
 
     # ------------------------------------------------------------------ updates
 
-    def ask(
-        self, record: Record, event: ApprovalRequested | ApprovalDecided | QuestionAsked | QuestionAnswered
-    ) -> list[Patch]:
-        """Mark a call as waiting for a person or as running; ignores what a sub-agent asks for."""
-        match event:
-            case ApprovalRequested(child=None):
-                self._open[event.call_id] = None
-                call = self._get(event.call_id) or call_items.make_nested(event, record)
-                return [self._put(call_items.mark_waiting(call, event))]
-            case ApprovalDecided():
-                return self.change(event.call_id, lambda call: call_items.mark_decided(call, event))
-            case QuestionAsked(child=None):
+    def add(self, record: Record) -> list[Patch]:
+        """Apply a record about a call, if it is one; ignores what a sub-agent asks for."""
+        match record.event:
+            case ApprovalRequested(child=None) as event:
+                return [self._put(call_items.mark_waiting(self._begin(record, event), event))]
+            case ApprovalDecided() as decided:
+                return self.change(decided.call_id, lambda call: call_items.mark_decided(call, decided))
+            case QuestionAsked(child=None) as event:
                 return self.change(event.call_id, lambda call: replace(call, state="waiting"))
-            case QuestionAnswered():
+            case QuestionAnswered() as event:
                 return self.change(event.call_id, call_items.mark_answered)
+            case ToolStarted() as event:
+                call = self._begin(record, event)
+                return [self._put(call_items.mark_started(call, event, record))]
+            case FilesChanged(call_id=str() as call_id) as event:
+                changes = self._changes.setdefault(CallId(call_id), [])
+                changes += event.changes
+                return self.change(
+                    CallId(call_id), lambda call: replace(call, changed=describe_changes(changes))
+                )
+            case ToolFinished() as event:
+                return [self._finish(record, event)]
             case _:
                 return []
 
-    def work(self, record: Record, event: ToolStarted | ToolFinished) -> list[Patch]:
-        """Mark a call as started or finished."""
-        match event:
-            case ToolStarted():
-                self._open[event.call_id] = None
-                call = self._get(event.call_id) or call_items.make_nested(event, record)
-                return [self._put(call_items.mark_started(call, event, record))]
-            case ToolFinished():
-                self._open.pop(event.result.call_id, None)
-                known = self._get(event.result.call_id)
-                call = known or call_items.make_finished_only(event.result, record, event.parent)
-                return [self._put(call_items.mark_finished(call, event))]
+    def _begin(self, record: Record, event: ApprovalRequested | ToolStarted) -> Call:
+        self._open[event.call_id] = None
+        return self._get(event.call_id) or call_items.make_nested(event, record)
+
+    def _finish(self, record: Record, event: ToolFinished) -> Patch:
+        result = event.result
+        self._open.pop(result.call_id, None)
+        self._changes.pop(result.call_id, None)
+        call = self._get(result.call_id) or call_items.make_finished_only(result, record, event.parent)
+        return self._put(call_items.mark_finished(call, event))
 
     def print(self, delta: ToolOutputDelta) -> list[Patch]:
         """Append to the output of a call."""
@@ -140,3 +154,47 @@ class CallItems:
         self._keys.setdefault(call.call_id, call.key)
         parent = None if call.parent is None else self._keys.get(call.parent)
         return self._shelf.put(call, before=self._shelf.after_code(parent) if is_new and parent else "")
+
+
+class RunCalls:
+    """The open calls of a run, for a follower that keeps no conversation."""
+
+    def __init__(self) -> None:
+        self._shelf = ItemList()
+        self._calls = CallItems(self._shelf)
+
+    @property
+    def open(self) -> list[Call]:
+        """The calls that have not ended."""
+        return self._calls.open
+
+    def add(self, record: Record) -> list[Call]:
+        """Apply a record; return the calls that it requests, starts or ends, with their whole texts."""
+        match record.event:
+            case ModelReplied() as event:
+                calls = event.message.calls
+                items = [call_items.make_requested(call, str(call.id), record) for call in calls]
+                self._shelf = ItemList(items)
+                self._calls = CallItems(self._shelf)
+                return [_with_args(item, call.args) for item, call in zip(items, calls, strict=True)]
+            case ApprovalRequested(parent=str()) | ToolStarted() as event:
+                return [_with_args(call, event.args) for call in self._change(record)]
+            case ToolFinished() as event:
+                ended = self._change(record)
+                self._shelf.forget([call.key for call in ended])
+                self._calls.forget(ended)
+                texts = {"output": event.result.output, "diff": event.diff, "answer": event.answer}
+                return [replace(call, **texts) for call in ended]
+            case ApprovalRequested():  # the reply has requested the call
+                return []
+            case _:
+                self._change(record)
+                return []
+
+    def _change(self, record: Record) -> list[Call]:
+        changed = [patch.item for patch in self._calls.add(record) if isinstance(patch, Put)]
+        return [call for call in changed if isinstance(call, Call)]
+
+
+def _with_args(call: Call, args: dict[str, Any]) -> Call:
+    return replace(call, brief=describe_args(args), code=code_of(call.tool, args))

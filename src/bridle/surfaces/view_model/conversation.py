@@ -12,17 +12,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, ToolResult
 from bridle.core.protocol import (
     Aborted,
-    ApprovalDecided,
-    ApprovalRequested,
     ChildEnded,
     ChildStarted,
     Compacted,
     Delta,
-    FilesChanged,
     HookStarted,
     Lagged,
     MessageAdded,
@@ -30,8 +26,6 @@ from bridle.core.protocol import (
     ModelReplied,
     ModelSwitched,
     Notice,
-    QuestionAnswered,
-    QuestionAsked,
     ReasoningDelta,
     Record,
     ReplyLost,
@@ -42,15 +36,12 @@ from bridle.core.protocol import (
     RunStarted,
     TextDelta,
     ToolCallDelta,
-    ToolFinished,
     ToolOutputDelta,
-    ToolStarted,
     TurnStarted,
 )
 from bridle.core.session_status import SessionStatus
 from bridle.core.transcript import is_visible_to_people
 from bridle.surfaces.subagent_names import SubAgentNames
-from bridle.surfaces.text_format import describe_changes
 from bridle.surfaces.view_model.bounded_text import TEXT_CHARS, shorten
 from bridle.surfaces.view_model.call_items import make_attachments
 from bridle.surfaces.view_model.calls import CallItems
@@ -109,13 +100,6 @@ class Conversation:
                 return self.draft.settle(final)
             case ReplyLost() | Retrying() | ModelSwitched() as event:
                 return [*self.draft.drop(), *self._note(record, make_event_note(event))]
-            case ApprovalRequested() | ApprovalDecided() | QuestionAsked() | QuestionAnswered() as event:
-                return self._calls.ask(record, event)
-            case ToolStarted() | ToolFinished() as event:
-                return self._calls.work(record, event)
-            case FilesChanged(call_id=str() as call_id) as event:
-                changed = describe_changes(event.changes)
-                return self._calls.change(CallId(call_id), lambda call: replace(call, changed=changed))
             case ChildStarted() | ChildEnded() as event:
                 return self._tell_child(record, event)
             case Rewound() as event:
@@ -125,7 +109,7 @@ class Conversation:
                     *self._note(record, make_event_note(event)),
                 ]
             case event:
-                return self._note(record, make_event_note(event))
+                return self._calls.add(record) or self._note(record, make_event_note(event))
 
     def add_delta(self, delta: Delta) -> list[Patch]:
         """Apply a delta."""

@@ -6,17 +6,15 @@ from bridle.core.facts import NO_MODEL
 from bridle.core.protocol import (
     Event,
     FilesChanged,
-    ModelSwitched,
     Outcome,
     ReplyLost,
-    Retrying,
     RunEnded,
     RunResumed,
     SessionCreated,
 )
 from bridle.surfaces.event_notes import make_note
 from bridle.surfaces.terminal import one_line
-from bridle.surfaces.text_format import describe_changes, describe_cost, format_count, format_elapsed
+from bridle.surfaces.text_format import describe_cost, format_count, format_elapsed
 from bridle.surfaces.transcript import describe_origin
 from bridle.surfaces.view_model.bounded_text import LINE_CHARS, shorten
 from bridle.surfaces.view_model.view_types import Weight
@@ -48,12 +46,8 @@ def make_event_note(event: Event) -> NoteText | None:
             return _noted("warning", f"goes on after it was cut off{lost}")
         case ReplyLost():
             return _noted("detail", "an answer did not come to its end")
-        case Retrying():
-            return _noted("warning", f"retrying in {event.delay_ms / 1000:.1f} s: {event.message}")
-        case ModelSwitched():
-            return _noted("warning", f"going on with {event.model}: {event.reason}")
-        case FilesChanged(call_id=None, rewind=False):
-            return _noted("detail", f"on disk: {describe_changes(event.changes)}")
+        case FilesChanged(rewind=True):
+            return None
         case _:
             found = make_note(event)
             return None if found is None else _noted(*found)
