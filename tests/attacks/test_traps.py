@@ -410,7 +410,7 @@ def test_accept_edits_asks_where_the_config_of_git_leads(placed: Stage, file: st
     found = placed.check(tool, args, mode="accept-edits")
     other = placed.check("write_file", {"path": "plain.txt", "content": "x"}, mode="accept-edits")
 
-    assert (found.action, "makes other programs run something" in found.why) == ("ask", True)
+    assert (found.action, "can make other programs run code" in found.why) == ("ask", True)
     assert (found.suggestions, other.action) == ((), "allow")
 
 

@@ -45,11 +45,11 @@ def test_both_forms_stand_in_one_list(home: Path):
         ),
         (
             'deny = [\n { rule = "bash(git push:*)", match = ["git pull"] }]',
-            '3: rules.deny[0]: rule "bash(git push:*)" should match "git pull", and does not',
+            '3: rules.deny[0]: rule "bash(git push:*)" should match "git pull", but does not',
         ),
         (
             'allow = [\n { rule = "bash(git:*)", not_match = ["git pull"] }]',
-            '3: rules.allow[0]: rule "bash(git:*)" should not match "git pull", and does',
+            '3: rules.allow[0]: rule "bash(git:*)" should not match "git pull", but does',
         ),
         (
             'deny = ["a", { rule = "b", mach = [] }]',
@@ -65,13 +65,13 @@ def test_both_forms_stand_in_one_list(home: Path):
         ("deny = [5]", '2: rules.deny[0] must be a rule such as "edit_file(src/**)", not 5'),
         (
             'deny = ["edit_file(a\\\\b)"]',
-            '2: rules.deny[0]: malformed rule "edit_file(a\\b)": a path has slashes, no backslashes',
+            '2: rules.deny[0]: malformed rule "edit_file(a\\b)": use slashes in a path, not backslashes',
         ),
         (
             'deny = ["web_fetch(x.org)"]',
             (
-                '2: rules.deny[0]: malformed rule "web_fetch(x.org)": web_fetch is told by its domain '
-                '(hint: "web_fetch(domain:x.org)")'
+                '2: rules.deny[0]: malformed rule "web_fetch(x.org)": a pattern of web_fetch is a domain '
+                '(hint: write "web_fetch(domain:x.org)")'
             ),
         ),
     ],
@@ -87,7 +87,7 @@ def test_an_example_is_tried_as_the_list_means_it(home: Path):
 
     assert load_settings({"HOME": str(home.parent)}, home.parent).rules.deny == ("bash(rm:*)",)
     assert refusal(home, f"[rules]\nallow = [{item}]\n") == (
-        f'{home / "config.toml"}:2: rules.allow[0]: rule "bash(rm:*)" should match "/bin/rm x", and does not'
+        f'{home / "config.toml"}:2: rules.allow[0]: rule "bash(rm:*)" should match "/bin/rm x", but does not'
     )
 
 
@@ -100,7 +100,7 @@ def test_an_agent_has_both_forms_too(home: Path):
         load_agent("coder", load_settings({"HOME": str(home.parent)}, home.parent))
 
     assert str(caught.value) == (
-        f'{folder / "config.toml"}:2: rules.ask[0]: rule "bash" should not match "ls", and does'
+        f'{folder / "config.toml"}:2: rules.ask[0]: rule "bash" should not match "ls", but does'
     )
 
 

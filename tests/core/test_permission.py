@@ -111,8 +111,8 @@ def test_a_rule_of_a_network_tool_needs_a_domain():
         parse_rule("deny", "web_fetch(example.com)")
 
     assert str(caught.value) == (
-        'malformed rule "web_fetch(example.com)": web_fetch is told by its domain '
-        '(hint: "web_fetch(domain:example.com)")'
+        'malformed rule "web_fetch(example.com)": a pattern of web_fetch is a domain '
+        '(hint: write "web_fetch(domain:example.com)")'
     )
 
 
@@ -140,15 +140,15 @@ def test_a_path_pattern_is_written_as_calls_write_their_paths(text: str, pattern
     [
         (
             "edit_file(src\\a.py)",
-            'malformed rule "edit_file(src\\a.py)": a path has slashes, no backslashes',
+            'malformed rule "edit_file(src\\a.py)": use slashes in a path, not backslashes',
         ),
         (
             "edit_file(../x)",
-            'malformed rule "edit_file(../x)": ".." leads nowhere in a rule (hint: write the whole path)',
+            'malformed rule "edit_file(../x)": ".." is not supported in a rule (hint: write the full path)',
         ),
         (
             "edit_file(a/..)",
-            'malformed rule "edit_file(a/..)": ".." leads nowhere in a rule (hint: write the whole path)',
+            'malformed rule "edit_file(a/..)": ".." is not supported in a rule (hint: write the full path)',
         ),
         ("bash(" + "x" * 4092 + ")", f'rule "bash({"x" * 35}…" has more than 4096 characters'),
     ],
@@ -170,8 +170,8 @@ def test_a_pattern_that_could_never_match_is_an_error(text: str, message: str):
         ("deny", "edit_file(src)", ["src/a/b"], [], None),
         ("allow", "mcp__*", ["anything"], [], None),
         ("ask", "web_fetch(domain:*.org)", ["a.ORG"], ["a.org.evil.com"], None),
-        ("deny", "bash(git push:*)", ["git push", "git pull"], [], 'should match "git pull", and does not'),
-        ("allow", "edit_file(src/**)", [], ["src/a"], 'should not match "src/a", and does'),
+        ("deny", "bash(git push:*)", ["git push", "git pull"], [], 'should match "git pull", but does not'),
+        ("allow", "edit_file(src/**)", [], ["src/a"], 'should not match "src/a", but does'),
     ],
 )
 def test_a_rule_is_tried_on_what_its_author_says_it_means(
@@ -490,18 +490,18 @@ DENY, ASK, ALLOW = (Rule(action, "bash", "ls:*") for action in ("deny", "ask", "
 @pytest.mark.parametrize(
     ("rules", "mode", "verdict"),
     [
-        ((), "ask", Verdict("ask", "mode ask: execute access")),
+        ((), "ask", Verdict("ask", "runs a command (mode ask)")),
         ((ALLOW,), "ask", Verdict("allow", "rule allow bash(ls:*)", ALLOW)),
         ((ALLOW, ASK), "ask", Verdict("ask", "rule ask bash(ls:*)", ASK)),
         ((ALLOW, ASK, DENY), "ask", Verdict("deny", "rule deny bash(ls:*)", DENY)),
         ((DENY, ASK, ALLOW), "ask", Verdict("deny", "rule deny bash(ls:*)", DENY)),
-        ((ALLOW,), "plan", Verdict("deny", "mode plan does not allow execute access")),
+        ((ALLOW,), "plan", Verdict("deny", "mode plan: no execute access")),
         ((DENY,), "plan", Verdict("deny", "rule deny bash(ls:*)", DENY)),
         ((ASK,), "yolo", Verdict("allow", "mode yolo")),
         ((), "yolo", Verdict("allow", "mode yolo")),
         ((DENY,), "yolo", Verdict("deny", "rule deny bash(ls:*)", DENY)),
         ((Rule("deny", "bash"),), "ask", Verdict("deny", "rule deny bash", Rule("deny", "bash"))),
-        ((Rule("allow", "edit_file"),), "ask", Verdict("ask", "mode ask: execute access")),
+        ((Rule("allow", "edit_file"),), "ask", Verdict("ask", "runs a command (mode ask)")),
     ],
 )
 def test_deny_beats_ask_beats_allow_beats_the_mode(rules: tuple[Rule, ...], mode: Mode, verdict: Verdict):
@@ -522,7 +522,7 @@ def test_an_ask_rule_makes_reading_ask():
 def test_one_command_of_a_pipeline_that_is_not_allowed_asks_for_all():
     pipeline = Access("bash", "execute", (Subject("command", "ls"), Subject("command", "sh")))
 
-    assert judge(pipeline, (ALLOW,), "ask") == Verdict("ask", "mode ask: execute access")
+    assert judge(pipeline, (ALLOW,), "ask") == Verdict("ask", "runs a command (mode ask)")
 
 
 def test_one_denied_command_denies_the_pipeline_and_says_which_rule():
@@ -545,10 +545,10 @@ def test_each_subject_is_judged_by_what_is_done_to_it():
     )
 
     rule = Rule("allow", "write_file", "b")
-    assert judge(redirection, (), "ask") == Verdict("ask", "mode ask: write access")
-    assert judge(redirection, (rule,), "ask") == Verdict("allow", "mode ask: read access")
+    assert judge(redirection, (), "ask") == Verdict("ask", "writes a file (mode ask)")
+    assert judge(redirection, (rule,), "ask") == Verdict("allow", "only reads (mode ask)")
     assert judge(redirection, (), "accept-edits").action == "allow"
-    assert judge(redirection, (), "plan") == Verdict("deny", "mode plan does not allow write access")
+    assert judge(redirection, (), "plan") == Verdict("deny", "mode plan: no write access")
 
 
 @pytest.mark.parametrize(
@@ -556,7 +556,7 @@ def test_each_subject_is_judged_by_what_is_done_to_it():
     [
         ((ALLOW,), "ask", Verdict("ask", "it cannot be parsed")),
         ((DENY,), "ask", Verdict("deny", "rule deny bash(ls:*)", DENY)),
-        ((), "plan", Verdict("deny", "mode plan does not allow execute access")),
+        ((), "plan", Verdict("deny", "mode plan: no execute access")),
         ((), "accept-edits", Verdict("ask", "it cannot be parsed")),
         ((), "yolo", Verdict("allow", "mode yolo")),
         ((Rule("deny", "web_fetch"),), "yolo", Verdict("allow", "mode yolo")),

@@ -115,7 +115,7 @@ def test_a_place_that_was_found_on_the_disk_is_asked_about():
     access = with_traps(write("hk/post-commit"), {"hk/post-commit": "/p/hk"}.__getitem__)
 
     assert judge(access, [], "accept-edits").action == "ask"
-    assert "/p/hk makes other programs run something" in judge(access, [], "accept-edits").why
+    assert "/p/hk can make other programs run code" in judge(access, [], "accept-edits").why
     assert suggest_rules(access, [], "ask") == ()
 
 

@@ -47,7 +47,7 @@ def kill_at_the_question(bridle: Bridle, kill: Callable[[Terminal], None]) -> No
     os.mkfifo(bridle.project / "started")
     with bridle.terminal("run", "--allow", "bash", "--model", play(bridle), "go") as terminal:
         (bridle.project / "started").read_bytes()
-        terminal.expect("asked by agent-2, because of mode ask: write access")
+        terminal.expect("Needs approval for agent-2: writes a file (mode ask)")
         kill(terminal)
         terminal.finish()
     (bridle.project / "started").unlink()

@@ -79,10 +79,10 @@ async def test_a_request_is_sent_on_without_what_concerns_the_proxy(port: int):
 @pytest.mark.parametrize(
     ("rules", "mode", "why"),
     [
-        ((), "ask", "mode ask: network access"),
-        ((), "plan", "mode plan: network access"),
+        ((), "ask", "uses the network (mode ask)"),
+        ((), "plan", "uses the network (mode plan)"),
         ((Rule("deny", "bash", "domain:example.com"), ANY), "yolo", "rule deny bash(domain:example.com)"),
-        ((Rule("allow", "web_fetch", "domain:example.com"),), "ask", "mode ask: network access"),
+        ((Rule("allow", "web_fetch", "domain:example.com"),), "ask", "uses the network (mode ask)"),
         ((Rule("ask", "bash", "domain:*.com"), ANY), "ask", "rule ask bash(domain:*.com)"),
     ],
 )

@@ -534,7 +534,7 @@ def test_what_was_set_aside_for_a_child_is_kept_for_it():
         (RunOptions(deny=("touch",)), "denied by rule deny touch"),
         (RunOptions(allow=("touch",)), "touched a"),
         (RunOptions(mode="yolo"), "touched a"),
-        (RunOptions(mode="plan"), "denied by mode plan does not allow write access"),
+        (RunOptions(mode="plan"), "denied by mode plan: no write access"),
     ],
 )
 async def test_what_a_parent_goes_on_with_holds_for_its_children(changed: RunOptions, expected: str):

@@ -176,7 +176,7 @@ async def test_an_approval_waits_for_its_answer(answer, outcome, ran):
         CallId("c1"),
         "change",
         {"on": "src/x"},
-        "mode ask: write access",
+        "writes a file (mode ask)",
         "would change src/x",
         ("change(src/**)",),
     )

@@ -213,7 +213,7 @@ async def test_nobody_is_asked_about_a_call_that_would_fail_anyway():
     assert result == ToolResult(CallId("a"), "change", "x was changed since you read it", is_error=True)
 
 
-ASKED = "mode ask: execute access; make the call again, on its own"
+ASKED = "runs code (mode ask); make the call again, on its own"
 
 
 class Door(SmallTool):

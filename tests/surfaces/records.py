@@ -57,7 +57,7 @@ def edit_session(
                 Usage(100, 10),
                 tokens=10,
             ),
-            ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, ("edit_file(*)",)),
+            ApprovalRequested(CALL, "edit_file", EDIT, "writes a file (mode ask)", DIFF, ("edit_file(*)",)),
             ApprovalDecided(CALL, "once"),
             ToolStarted(CALL, "edit_file", EDIT),
             ToolFinished(ToolResult(CALL, "edit_file", output), 3, 8),
@@ -98,7 +98,7 @@ def code_session(*, fenced: bool = False) -> list[Record]:
             ToolStarted(CELL, "python", {"code": CODE}),
             ToolStarted(INNER, "read_file", {"path": "a.txt"}, parent=CELL),
             ToolFinished(ToolResult(INNER, "read_file", "1: hello"), 2, parent=CELL),
-            ApprovalRequested(edit, "edit_file", {"path": "b.txt"}, "mode ask: write access", parent=CELL),
+            ApprovalRequested(edit, "edit_file", {"path": "b.txt"}, "writes a file (mode ask)", parent=CELL),
             ApprovalDecided(edit, "deny"),
             ToolFinished(
                 ToolResult(edit, "edit_file", "the user said no", is_error=True), denied=True, parent=CELL

@@ -26,7 +26,7 @@ ENDED = ChildEnded(CHILD, "completed", "", 2, 3, Usage(input=1_000, output=234),
 def test_the_beginning_and_the_end_of_a_sub_agent():
     kin = SubAgentNames()
 
-    assert kin.line(BEGUN) == "agent-1 begins: count\nthe files"
+    assert kin.line(BEGUN) == "agent-1 started: count\nthe files"
     assert kin.line(ENDED) == "agent-1 is done · 1.2 s · 2 turns · 1,234 tokens · $0.0200"
     assert kin.line(ChildEnded(CHILD, "failed", "no key")) == (
         "agent-1 failed: no key · 0 ms · 0 turns · 0 tokens · price unknown"
@@ -41,13 +41,15 @@ def test_one_of_a_sub_agents_own_has_only_its_id():
 def test_who_asks_is_named():
     screen, kin = Screen(io.StringIO(), {}), SubAgentNames()
     kin.line(BEGUN)
-    request = ApprovalRequested(CallId("c"), "touch", {"on": "a"}, "mode ask: write access", "a", child=CHILD)
+    request = ApprovalRequested(
+        CallId("c"), "touch", {"on": "a"}, "writes a file (mode ask)", "a", child=CHILD
+    )
     asked = QuestionAsked(CallId("q"), Question("which?", ("red",)), CHILD)
 
     approval = approval_lines(screen, request, kin.format_asker(request))
     question = question_lines(screen, asked.question, kin.format_asker(asked))
 
-    assert approval == ["touch on=a", "a", "asked by agent-1, because of mode ask: write access"]
+    assert approval == ["touch on=a", "a", "Needs approval for agent-1: writes a file (mode ask)"]
     assert question == ["? which?", "asked by agent-1", "  1 red"]
 
 
@@ -62,7 +64,7 @@ def test_who_asks_from_further_down_is_placed():
     assert [kin.format_asker(one) for one in (own, first, second)] == [
         "",
         "agent-1",
-        "sub-agent 019a8536-9999, below agent-1",
+        "sub-agent 019a8536-9999 (under agent-1)",
     ]
 
 
@@ -78,7 +80,7 @@ def test_a_run_shows_its_sub_agents_on_a_line_each():
 
     assert out.getvalue() == ""
     assert err.getvalue().splitlines() == [
-        "agent-1 begins: count the files",
+        "agent-1 started: count the files",
         "  ? which?",
         "  asked by agent-1",
         "agent-1 is done · 1.2 s · 2 turns · 1,234 tokens · $0.0200",

@@ -19,7 +19,7 @@ from tests.surfaces.records import CALL, DIFF, EDIT, SESSION, result
 
 
 def test_an_approval_shows_the_whole_diff_and_the_reason():
-    request = ApprovalRequested(CALL, "edit_file", EDIT, "mode ask: write access", DIFF, ("edit_file(*)",))
+    request = ApprovalRequested(CALL, "edit_file", EDIT, "writes a file (mode ask)", DIFF, ("edit_file(*)",))
 
     assert approval_lines(Screen(io.StringIO(), {}), request) == [
         "edit_file greet.py",
@@ -28,7 +28,7 @@ def test_an_approval_shows_the_whole_diff_and_the_reason():
         "@@ -1,1 +1,1 @@",
         "-helo",
         "+hello",
-        "asked because of mode ask: write access",
+        "Needs approval: writes a file (mode ask)",
     ]
 
 
@@ -44,7 +44,7 @@ def test_nothing_in_a_preview_pushes_the_rest_off_the_screen():
         "",
         "a" * 1_000 + " [100 characters not shown] " + "a" * 500,
         "done",
-        "asked because it cannot be parsed",
+        "Needs approval: it cannot be parsed",
     ]
 
 
@@ -54,13 +54,13 @@ def test_an_approval_without_a_preview_shows_the_arguments():
     assert approval_lines(Screen(io.StringIO(), {}), request) == [
         "bash rm x\\x1b[2J",
         '{"command":"rm x\\u001b[2J"}',
-        "asked because of rule ask bash",
+        "Needs approval: rule ask bash",
     ]
 
 
 def test_a_command_that_is_shown_whole_is_not_in_the_title_too():
     request = ApprovalRequested(
-        CALL, "bash", {"command": "a\nb"}, "mode ask: execute access", "$ a\nb\n(in .)"
+        CALL, "bash", {"command": "a\nb"}, "runs a command (mode ask)", "$ a\nb\n(in .)"
     )
 
     assert approval_lines(Screen(io.StringIO(), {}), request) == [
@@ -68,13 +68,13 @@ def test_a_command_that_is_shown_whole_is_not_in_the_title_too():
         "$ a",
         "b",
         "(in .)",
-        "asked because of mode ask: execute access",
+        "Needs approval: runs a command (mode ask)",
     ]
 
 
 def test_code_is_shown_once_also_when_its_preview_was_cut_or_masked():
     request = ApprovalRequested(
-        CALL, "python", {"code": "x = 1\ny = 2\n"}, "mode ask: execute access", "x = [cut]\n(sandbox: none)"
+        CALL, "python", {"code": "x = 1\ny = 2\n"}, "runs a command (mode ask)", "x = [cut]\n(sandbox: none)"
     )
 
     assert approval_lines(Screen(io.StringIO(), {}), request) == [
@@ -82,7 +82,7 @@ def test_code_is_shown_once_also_when_its_preview_was_cut_or_masked():
         "1 x = 1",
         "2 y = 2",
         "(sandbox: none)",
-        "asked because of mode ask: execute access",
+        "Needs approval: runs a command (mode ask)",
     ]
 
 
@@ -141,7 +141,7 @@ def test_the_approval_of_code_shows_it_with_numbers_and_what_holds_it():
         CALL,
         "python",
         {"code": code},
-        "mode ask: execute access",
+        "runs a command (mode ask)",
         f"{code}\n(sandbox: bubblewrap, no network)",
     )
     long = "print('\\x1b')" + " + 1" * 500
@@ -155,7 +155,7 @@ def test_the_approval_of_code_shows_it_with_numbers_and_what_holds_it():
         "4",
         f"7 {cut}",
         "(sandbox: bubblewrap, no network)",
-        "asked because of mode ask: execute access",
+        "Needs approval: runs a command (mode ask)",
     ]
 
 
@@ -169,11 +169,11 @@ def test_the_approval_of_code_is_in_colours():
 
 def test_an_approval_says_that_code_asks():
     request = ApprovalRequested(
-        CallId("call_1.1"), "edit_file", EDIT, "mode ask: write access", DIFF, parent=CALL
+        CallId("call_1.1"), "edit_file", EDIT, "writes a file (mode ask)", DIFF, parent=CALL
     )
 
     assert approval_lines(Screen(io.StringIO(), {}), request)[-1] == (
-        "asked by code of python, because of mode ask: write access"
+        "Needs approval for Python code: writes a file (mode ask)"
     )
 
 

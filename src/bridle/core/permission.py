@@ -89,7 +89,8 @@ def parse_rule(action: Action, text: str) -> Rule:
             raise ConfigError(f'malformed rule "{text}": ":*" needs a command before it')
         if pattern and tool in NETWORK_TOOLS:
             raise ConfigError(
-                f'malformed rule "{text}": {tool} is told by its domain', hint=f'"{tool}(domain:{pattern})"'
+                f'malformed rule "{text}": a pattern of {tool} is a domain',
+                hint=f'write "{tool}(domain:{pattern})"',
             )
         if pattern and tool != SHELL_TOOL:
             pattern = _clean_path(pattern, text)
@@ -99,11 +100,11 @@ def parse_rule(action: Action, text: str) -> Rule:
 def _clean_path(pattern: str, text: str) -> str:
     """Normalize a path pattern like the paths of calls; raises ConfigError if it could never match."""
     if "\\" in pattern:
-        raise ConfigError(f'malformed rule "{text}": a path has slashes, no backslashes')
+        raise ConfigError(f'malformed rule "{text}": use slashes in a path, not backslashes')
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise ConfigError(
-            f'malformed rule "{text}": ".." leads nowhere in a rule', hint="write the whole path"
+            f'malformed rule "{text}": ".." is not supported in a rule', hint="write the full path"
         )
     root = "/" if pattern.startswith("/") else ""
     if pattern.endswith("/"):  # a folder means all its contents
@@ -116,7 +117,7 @@ def check_examples(rule: Rule, match: Sequence[str], not_match: Sequence[str]) -
     for example, wanted in [*((text, True) for text in match), *((text, False) for text in not_match)]:
         if rule_matches(rule, rule.tool, _example(rule, example)) != wanted:
             said = "should match" if wanted else "should not match"
-            raise ConfigError(f'rule "{rule}" {said} "{example}", and does{"" if not wanted else " not"}')
+            raise ConfigError(f'rule "{rule}" {said} "{example}", but does{"" if not wanted else " not"}')
 
 
 def _example(rule: Rule, text: str) -> Subject:
@@ -136,7 +137,7 @@ def judge(access: Access, rules: Sequence[Rule], mode: Mode) -> Verdict:
     if access.doubt and (mode != "yolo" or any(rule.action == "deny" and rule.pattern for rule in rules)):
         return Verdict("ask", access.doubt)
     if access.unseen and (rule := _protects_files(rules, mode)):
-        return Verdict("ask", f"{access.unseen}, and rule {rule.action} {rule} protects some", rule)
+        return Verdict("ask", f"{access.unseen}, and rule {rule.action} {rule} protects some of them", rule)
     for verdict in verdicts:
         if verdict.action == "ask":
             return verdict
@@ -177,7 +178,7 @@ def _judge_subject(tool: str, subject: Subject, rules: Sequence[Rule], mode: Mod
         return Verdict("deny", f"rule deny {rule}", rule)
     default = MODE_TABLE[mode][access]
     if default == "deny":
-        return Verdict("deny", f"mode {mode} does not allow {access} access")
+        return Verdict("deny", f"mode {mode}: no {access} access")
     if mode == "yolo":
         return Verdict("allow", "mode yolo")
     if rule := matching.get("ask"):
@@ -185,8 +186,21 @@ def _judge_subject(tool: str, subject: Subject, rules: Sequence[Rule], mode: Mod
     if rule := matching.get("allow"):
         return Verdict("allow", f"rule allow {rule}", rule)
     if default == "allow" and (trap := _trap(subject)):
-        return Verdict("ask", f"mode {mode}: {trap} makes other programs run something")
-    return Verdict(default, f"mode {mode}: {access} access")
+        return Verdict("ask", f"{trap} can make other programs run code (mode {mode})")
+    return Verdict(default, f"{_describe(subject)} (mode {mode})")
+
+
+def _describe(subject: Subject) -> str:
+    """Return what a call does to a subject, as a phrase for people."""
+    match subject.access or "read":
+        case "read":
+            return "reads a file" if subject.kind == "path" else "only reads"
+        case "write":
+            return "writes a file" if subject.kind == "path" else "makes changes"
+        case "execute":
+            return "runs a command" if subject.kind == "command" else "runs code"
+        case "network":
+            return "uses the network"
 
 
 def _trap(subject: Subject) -> str:

@@ -282,16 +282,16 @@ class Python:
             return "syd holds this code, and what it changes cannot be undone"
         if status.kind != "none" or not self._settings.confined:
             return ""
-        return f"no sandbox holds this code: {status.why or 'there is none on this machine'}"
+        return f"no sandbox holds this code: {status.why or 'none available on this machine'}"
 
     def _guard(self, context: ToolContext) -> str:
         if self._settings.syd_config:
             return f"sandbox: syd, {self._settings.syd_config}"
         if not self._settings.confined:
-            return "no sandbox: it is switched off in the settings"
+            return "no sandbox: turned off in the settings"
         status = self._sandbox.status
         if status.kind == "none":
-            return f"no sandbox: {status.why or 'there is none on this machine'}"
+            return f"no sandbox: {status.why or 'none available on this machine'}"
         domains = [
             rule.pattern.removeprefix("domain:")
             for rule in context.rules

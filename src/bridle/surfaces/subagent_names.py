@@ -4,7 +4,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, ChildEnded, ChildStarted, Event, QuestionAsked
 from bridle.surfaces.text_format import describe_cost, format_count, format_elapsed, short_id
 
-_WORDS = {"completed": "is done", "budget_exhausted": "is out of budget", "limit": "has reached a limit"}
+_WORDS = {"completed": "is done", "budget_exhausted": "ran out of budget", "limit": "reached a limit"}
 
 
 class SubAgentNames:
@@ -18,7 +18,7 @@ class SubAgentNames:
         match event:
             case ChildStarted():
                 self._names[event.child] = event.name
-                return f"{event.name} begins: {event.task}"
+                return f"{event.name} started: {event.task}"
             case ChildEnded():
                 why = f": {event.reason}" if event.reason else ""
                 used = [
@@ -40,4 +40,4 @@ class SubAgentNames:
         """Return the asking sub-agent's name and that of its parent; empty for the session itself."""
         above = self._names.get(SessionId(asked.call_id.partition("/")[0]))
         name = self.name(asked.child)
-        return f"{name}, below {above}" if above and name != above else name
+        return f"{name} (under {above})" if above and name != above else name

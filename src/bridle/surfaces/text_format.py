@@ -115,9 +115,9 @@ def question_lines(screen: Screen, question: Question, who: str = "") -> list[st
     return [screen.paint("strong", text[0]), *text[1:], *asked, *choices]
 
 
-def format_reason(why: str) -> str:
-    """Return the reason of a verdict as a phrase: a rule, a mode or a statement."""
-    return f"because of {why}" if why.startswith(("rule ", "mode ")) else f"because {why}"
+def format_reason(why: str, who: str = "") -> str:
+    """Return the line that says why a call needs approval; `who` makes it, if not the session."""
+    return f"Needs approval for {who}: {why}" if who else f"Needs approval: {why}"
 
 
 def paint_diff(screen: Screen, text: str) -> list[str]:
@@ -144,8 +144,8 @@ def approval_lines(screen: Screen, request: ApprovalRequested, who: str = "") ->
         lines = [*code_lines(screen, code), *filter(None, [visible(guard)])]
     else:
         lines = paint_diff(screen, _compact(shown))
-    source = f"by code of {PYTHON}, " if request.parent is not None else f"by {who}, " if who else ""
-    return [title, *lines, screen.paint("detail", f"asked {source}{format_reason(request.why)}")]
+    source = "Python code" if request.parent is not None else who
+    return [title, *lines, screen.paint("detail", format_reason(request.why, source))]
 
 
 def code_lines(screen: Screen, code: str) -> list[str]:

@@ -137,12 +137,12 @@ class TerminalDriver:
     def _press(self, terminal: Terminal, move: Move) -> None:
         match move:
             case Decide():
-                terminal.expect("asked because")
+                terminal.expect("Needs approval")
                 self._asked.append(asked(move.call_id))
                 terminal.expect("\n> ")
                 terminal.send(KEYS[move.answer])
                 if move.answer == "deny":
-                    terminal.expect("why (Enter for no reason): ")
+                    terminal.expect("why (Enter to skip): ")
                     terminal.send(f"{move.reason}\n")
             case Reply():
                 terminal.expect("Which?")
@@ -150,7 +150,7 @@ class TerminalDriver:
                 terminal.expect("(Enter for no answer): ")
                 terminal.send(f"{', '.join(move.answers)}\n")
             case Cancel():
-                terminal.expect("asked because")
+                terminal.expect("Needs approval")
                 self._asked.append(asked("c1"))
                 terminal.expect("\n> ")
                 terminal.interrupt()

@@ -149,7 +149,7 @@ class ScreenDriver:
         tui = self._tui
         match move:
             case Decide():
-                await self._look(asked(move.call_id), "asked because")
+                await self._look(asked(move.call_id), "Needs approval")
                 await tui.press(*DECISIONS[move.answer])
             case Reply():
                 await self._look(Seen("question", "Which?", move.call_id), "the model asks", "Which?")
@@ -187,7 +187,7 @@ class ScreenDriver:
         if scenario.too_early is not None:
             await self.open()
         elif scenario.needs_person:
-            await self._look(asked("c1"), "asked because")
+            await self._look(asked("c1"), "Needs approval")
             await self._tui.press("escape")  # back to the prompt
         else:
             await self._tui.sees(GOES_ON)

@@ -116,7 +116,7 @@ async def test_a_prompt_is_told_in_order_and_then_answered(tmp_path: Path, env: 
                         {"type": "content", "content": {"type": "text", "text": "```\nwould write x\n```"}},
                         {
                             "type": "content",
-                            "content": {"type": "text", "text": "asked because of mode ask: write access"},
+                            "content": {"type": "text", "text": "Needs approval: writes a file (mode ask)"},
                         },
                     ],
                 },

@@ -252,7 +252,7 @@ def test_sub_agents_are_calls_of_their_own():
     )
 
     assert [(one["toolCallId"], one.get("title"), one["status"]) for one in updates] == [
-        ("child-kid", "scout begins: look around", "in_progress"),
+        ("child-kid", "scout started: look around", "in_progress"),
         ("kid/c9", "scout: bash ls", "pending"),
         ("kid/c9", None, "completed"),
         ("child-kid", None, "failed"),

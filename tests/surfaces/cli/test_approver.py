@@ -39,8 +39,8 @@ edit_file greet.py
 @@ -1,1 +1,1 @@
 -print("helo")
 +print("hello")
-asked because of mode ask: write access
-s and a let through edit_file(*)
+Needs approval: writes a file (mode ask)
+s / a allow edit_file(*)
 y yes · n no, and say why · s yes for this session · a always, in every project · q stop the run
 > """
 
@@ -92,13 +92,13 @@ def test_no_goes_to_the_model_with_its_reason(bridle: Bridle, greeting: Path):
     with bridle.terminal("run", "--model", bridle.script(READ, EDIT, RESULT), "fix") as terminal:
         terminal.expect("stop the run\n> ")
         terminal.send("n")
-        terminal.expect("why (Enter for no reason): ")
+        terminal.expect("why (Enter to skip): ")
         terminal.send("not that one\n")
         code = terminal.finish()
 
     assert without_tokens(screen(terminal)) == (
         QUESTION
-        + "no\nwhy (Enter for no reason): not that one\n"
+        + "no\nwhy (Enter to skip): not that one\n"
         + "» edit_file greet.py ✗\n  denied: not that one\nIt says: denied: not that one\n"
         + summary(3, 1)
     )
@@ -120,13 +120,13 @@ def test_yes_for_this_session_answers_the_rest_of_it(bridle: Bridle):
     write = {"calls": [{"name": "write_file", "args": {"path": "c.txt", "content": "c\n"}}]}
     model = bridle.script(TWO_FILES, write, {"text": "ok"}, write, {"text": "again"})
     with bridle.terminal("run", "--model", model, "write") as terminal:
-        terminal.expect("s and a let through write_file(*)\n")
+        terminal.expect("s / a allow write_file(*)\n")
         terminal.send("s")
         code = terminal.finish()
 
     later = bridle("run", "--continue", "--model", model, "more")
 
-    assert (code, terminal.screen.count("asked because")) == (0, 1)
+    assert (code, terminal.screen.count("Needs approval")) == (0, 1)
     assert sorted(path.name for path in bridle.project.glob("*.txt")) == ["a.txt", "b.txt", "c.txt"]
     assert (later.code, later.out) == (0, "again\n")
     assert not (bridle.home / "config.toml").exists()
@@ -135,7 +135,7 @@ def test_yes_for_this_session_answers_the_rest_of_it(bridle: Bridle):
 def test_always_adds_the_rule_to_the_settings(bridle: Bridle):
     (bridle.home / "config.toml").write_text("# mine\n[limits]\nmax_turns = 9\n")
     with bridle.terminal("run", "--model", bridle.script(TWO_FILES, {"text": "ok"}), "write") as terminal:
-        terminal.expect("s and a let through write_file(*)\n")
+        terminal.expect("s / a allow write_file(*)\n")
         terminal.send("a")
         code = terminal.finish()
     elsewhere = bridle.project / "sub"
@@ -143,7 +143,7 @@ def test_always_adds_the_rule_to_the_settings(bridle: Bridle):
 
     later = bridle("run", "--model", bridle.script(TWO_FILES, {"text": "ok"}), "write", cwd=elsewhere)
 
-    assert (code, terminal.screen.count("asked because"), later.code) == (0, 1, 0)
+    assert (code, terminal.screen.count("Needs approval"), later.code) == (0, 1, 0)
     assert (bridle.home / "config.toml").read_text() == (
         '# mine\n[limits]\nmax_turns = 9\n\n[rules]\nallow = ["write_file(*)"]\n'
     )
@@ -155,7 +155,7 @@ def test_without_a_rule_to_add_only_this_once_is_offered(bridle: Bridle):
     write = {"calls": [{"name": "write_file", "args": {"path": "a*b/c.txt", "content": "c\n"}}]}
     with bridle.terminal("run", "--model", bridle.script(write, {"text": "ok"}), "write") as terminal:
         terminal.expect(
-            "asked because of mode ask: write access\ny yes · n no, and say why · q stop the run\n> "
+            "Needs approval: writes a file (mode ask)\ny yes · n no, and say why · q stop the run\n> "
         )
         terminal.send("a")
         terminal.expect("stop the run\n> ")
@@ -223,7 +223,7 @@ def test_a_run_that_was_killed_at_a_question_asks_again_when_it_is_resumed(bridl
     assert bridle.sessions()[0]["unfinished"] is True
 
     with bridle.terminal("run", "--continue") as resumed:
-        resumed.expect("asked because of mode ask: write access")
+        resumed.expect("Needs approval: writes a file (mode ask)")
         resumed.expect("> ")
         resumed.send("y")
         assert resumed.finish() == 0
@@ -253,7 +253,7 @@ def spawning(bridle: Bridle) -> str:
 
 def test_a_question_of_a_sub_agent_says_who_asks_and_for_whom_an_answer_holds(bridle: Bridle, greeting: Path):
     with bridle.terminal("run", "--model", spawning(bridle), "fix") as terminal:
-        terminal.expect("asked by agent-1, because of mode ask: write access\n")
+        terminal.expect("Needs approval for agent-1: writes a file (mode ask)\n")
         terminal.expect("s yes for this sub-agent · a always, in every project · q stop the run\n> ")
         terminal.send("s")
         terminal.expect("yes for this sub-agent\n")
@@ -270,7 +270,7 @@ def test_where_nobody_is_there_a_question_of_a_sub_agent_ends_the_run_like_any_o
     assert done.code == 77
     assert done.err.endswith(
         "error: denied: edit_file, nobody is there to approve it\n"
-        "hint: to let it through, add --allow 'edit_file(*)'\n"
+        "hint: to allow it, add --allow 'edit_file(*)'\n"
     )
     assert greeting.read_text() == 'print("helo")\n'
 
@@ -280,8 +280,8 @@ def test_headless_on_a_terminal_never_asks(bridle: Bridle, flags: list[str]):
     with bridle.terminal("run", *flags, "--model", bridle.script(READ, EDIT, RESULT), "fix") as terminal:
         assert terminal.finish() == 77
 
-    assert "asked because" not in terminal.screen
-    assert terminal.screen.endswith("hint: to let it through, add --allow 'edit_file(*)'\n")
+    assert "Needs approval" not in terminal.screen
+    assert terminal.screen.endswith("hint: to allow it, add --allow 'edit_file(*)'\n")
 
 
 def test_in_the_background_nobody_is_asked(bridle: Bridle):
@@ -290,7 +290,7 @@ def test_in_the_background_nobody_is_asked(bridle: Bridle):
     with Terminal(["/bin/bash", "-c", shell], bridle.project, bridle.env | {"TERM": "xterm"}) as terminal:
         assert terminal.finish() == 77
 
-    assert "asked because" not in terminal.screen
+    assert "Needs approval" not in terminal.screen
 
 
 def test_a_diff_and_marks_are_coloured(bridle: Bridle):
@@ -398,10 +398,10 @@ def test_an_answer_is_a_choice_or_the_users_own_words(
 @pytest.mark.parametrize(
     ("question", "line", "message"),
     [
-        (WHICH, "4", "there is no choice 4"),
-        (WHICH, "0", "there is no choice 0"),
-        (SOME, "1 9", "there is no choice 9"),
-        (WHICH, "1 2", "only one of them can be taken"),
+        (WHICH, "4", "no choice 4"),
+        (WHICH, "0", "no choice 0"),
+        (SOME, "1 9", "no choice 9"),
+        (WHICH, "1 2", "only one choice is allowed"),
     ],
 )
 def test_a_number_that_is_no_choice_is_asked_for_again(question: Question, line: str, message: str):
@@ -418,9 +418,7 @@ ASK = {"calls": [{"name": "ask_user", "args": {"question": "Which one?", "choice
 )
 def test_the_model_gets_the_answer_to_its_question(bridle: Bridle, typed: str, answer: str):
     with bridle.terminal("run", "--model", bridle.script(ASK, RESULT), "paint it") as terminal:
-        terminal.expect(
-            "? Which one?\n  1 red\n  2 green\na number, or your own words (Enter for no answer): "
-        )
+        terminal.expect("? Which one?\n  1 red\n  2 green\na number, or your own words (Enter to skip): ")
         terminal.send(typed)
         code = terminal.finish()
 
@@ -462,8 +460,8 @@ async def test_a_question_is_put_with_its_choices_until_it_is_answered():
     assert reply == Reply(CallId("c"), ("blue",))
     assert seen == (
         "? Which one?\\x1b[2J\n? It matters.\n  1 red\n  2 green\n  3 blue\n"
-        "a number, or your own words (Enter for no answer): 7\nthere is no choice 7\n"
-        "a number, or your own words (Enter for no answer): "
+        "a number, or your own words (Enter to skip): 7\nno choice 7\n"
+        "a number, or your own words (Enter to skip): "
     )
 
 
@@ -471,7 +469,7 @@ async def test_a_terminal_that_goes_away_gives_no_answer():
     master, slave = pty.openpty()
     approver = Approver(slave, {"NO_COLOR": "1"})
     asking = asyncio.create_task(approver.put(QuestionAsked(CallId("c"), FREE)))
-    await _until(master, "your answer (Enter for none): ")
+    await _until(master, "your answer (Enter to skip): ")
     os.close(master)
 
     assert await asking is None
@@ -482,7 +480,7 @@ async def test_ctrl_d_is_an_answer_of_nothing():
     master, slave = pty.openpty()
     approver = Approver(slave, {"NO_COLOR": "1"})
     asking = asyncio.create_task(approver.put(QuestionAsked(CallId("c"), FREE)))
-    await _until(master, "your answer (Enter for none): ")
+    await _until(master, "your answer (Enter to skip): ")
     os.write(master, b"\x04")
 
     assert await asking == Reply(CallId("c"))
@@ -541,14 +539,14 @@ def test_a_whole_piece_of_work_as_it_is_seen(bridle: Bridle):
         "? For ever.",
         "  1 red",
         "  2 blue",
-        "a number, or your own words (Enter for no answer): 2",
+        "a number, or your own words (Enter to skip): 2",
         "» ask_user Which one? For ever. ✓ TIME",
         "bash",
         "try",
         "$ echo one; touch made; false",
         guard,
-        "asked because of mode ask: execute access",
-        "s and a let through bash(touch:*), write_file(*)",
+        "Needs approval: runs a command (mode ask)",
+        "s / a allow bash(touch:*), write_file(*)",
         "y yes · n no, and say why · s yes for this session · a always, in every project · q stop the run",
         "> yes",
         "» bash echo one; touch made; false",

@@ -90,7 +90,7 @@ def test_nobody_to_ask_names_the_rule(bridle: Bridle):
 
     assert done.err == (
         "error: denied: edit_file, nobody is there to approve it\n"
-        "hint: to let it through, add --allow 'edit_file(*)'\n"
+        "hint: to allow it, add --allow 'edit_file(*)'\n"
     )
 
 
@@ -262,7 +262,7 @@ def test_approvals_at_a_terminal(bridle: Bridle, text: Path):
     with bridle.terminal("kernel", "repl", NO_COLOR="1") as terminal:
         terminal.expect(">>> ")
         terminal.send("await read_file('a.txt'); await edit_file('a.txt', 'hello', 'bye')\n")
-        terminal.expect("asked by code of python, because of mode ask: write access\n")
+        terminal.expect("Needs approval for Python code: writes a file (mode ask)\n")
         terminal.expect("q stop the run\n> ")
         terminal.send("y")
         terminal.expect("Replaced 1 occurrence(s) in a.txt")

@@ -27,8 +27,8 @@ def check(bridle: Bridle, *flags: str, tool: str = "edit_file", args: str = EDIT
 def test_without_rules_the_mode_decides_and_the_exit_code_says_it(bridle: Bridle):
     assert check(bridle) == Done(
         1,
-        "ask  edit_file src/a.py\n     because of mode ask: write access\n\n"
-        "  ask  write  path  src/a.py  mode ask: write access\n\n"
+        "ask  edit_file src/a.py\n     writes a file (mode ask)\n\n"
+        "  ask  write  path  src/a.py  writes a file (mode ask)\n\n"
         '"always" would allow edit_file(src/**)\n',
         "",
     )
@@ -44,7 +44,7 @@ def test_the_rule_that_decided_is_named(bridle: Bridle):
 
     assert allowed == Done(
         0,
-        "allow  edit_file src/a.py\n       because of rule allow edit_file(src/**)\n\n"
+        "allow  edit_file src/a.py\n       rule allow edit_file(src/**)\n\n"
         "  allow  write  path  src/a.py  rule allow edit_file(src/**)\n",
         "",
     )
@@ -108,7 +108,7 @@ def test_a_rule_of_a_flag_may_be_absolute_or_below_home(bridle: Bridle):
 
     done = check(bridle, *flags)
 
-    assert (done.code, done.out.splitlines()[1]) == (77, "      because of rule deny edit_file(src/**)")
+    assert (done.code, done.out.splitlines()[1]) == (77, "      rule deny edit_file(src/**)")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_the_tool_itself_refuses_is_denied(bridle: Bridle):
     done = check(bridle, "--yolo", tool="read_file", args='{"path": "../x"}')
 
     assert done.code == 77
-    assert done.out.startswith("deny  read_file ../x\n      because absolute or parent paths are not allowed")
+    assert done.out.startswith("deny  read_file ../x\n      absolute or parent paths are not allowed")
 
 
 class Shell:
@@ -178,7 +178,7 @@ def test_each_simple_command_has_a_verdict_of_its_own():
         "bash(rm:*)",
         "rule deny bash(rm:*)",
         [
-            SubjectVerdict("command", "git status", "read", "bash", "allow", None, "mode ask: read access"),
+            SubjectVerdict("command", "git status", "read", "bash", "allow", None, "only reads (mode ask)"),
             SubjectVerdict(
                 "command", "rm -rf x\x1b[2J", "execute", "bash", "deny", "bash(rm:*)", "rule deny bash(rm:*)"
             ),
@@ -189,9 +189,9 @@ def test_each_simple_command_has_a_verdict_of_its_own():
     )
     assert format_verdict(Screen(io.StringIO(), {}), call(), judgement) == [
         "deny  bash git status && rm -rf x\\x1b[2J > out.txt",
-        "      because of rule deny bash(rm:*)",
+        "      rule deny bash(rm:*)",
         "",
-        "  allow  read     command  git status       mode ask: read access",
+        "  allow  read     command  git status       only reads (mode ask)",
         "  deny   execute  command  rm -rf x\\x1b[2J  rule deny bash(rm:*)",
         "  allow  write    path     out.txt          rule allow write_file(*)",
     ]
@@ -302,8 +302,8 @@ def test_a_malformed_rule_is_not_added(bridle: Bridle):
     assert done == Done(
         64,
         "",
-        'error: --allow: malformed rule "web_fetch(x.org)": web_fetch is told by its domain\n'
-        'hint: "web_fetch(domain:x.org)"\n',
+        'error: --allow: malformed rule "web_fetch(x.org)": a pattern of web_fetch is a domain\n'
+        'hint: write "web_fetch(domain:x.org)"\n',
     )
     assert not (bridle.home / "config.toml").exists()
 

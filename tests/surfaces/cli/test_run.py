@@ -221,7 +221,7 @@ def test_nobody_to_ask_means_denied_with_the_rule_to_add(bridle: Bridle, greetin
         77,
         "I look.\nI change it.\n",
         "error: denied: edit_file, nobody is there to approve it\n"
-        "hint: to let it through, add --allow 'edit_file(*)'\n",
+        "hint: to allow it, add --allow 'edit_file(*)'\n",
     )
     assert greeting.read_text() == 'print("helo")\n'
 
@@ -229,7 +229,7 @@ def test_nobody_to_ask_means_denied_with_the_rule_to_add(bridle: Bridle, greetin
 def test_the_rule_of_the_hint_lets_it_through(bridle: Bridle, greeting: Path):
     model = bridle.script(READ, EDIT, DONE)
     hint = bridle("run", "-p", "--model", model, "fix").err.splitlines()[-1]
-    rule = hint.removeprefix("hint: to let it through, add --allow '").removesuffix("'")
+    rule = hint.removeprefix("hint: to allow it, add --allow '").removesuffix("'")
 
     done = bridle("run", "-p", "--allow", rule, "--model", model, "fix")
 
@@ -257,7 +257,7 @@ def test_denied_calls_are_in_the_result(bridle: Bridle):
     [
         (["--accept-edits"], "Replaced 1 occurrence(s) in greet.py"),
         (["--yolo"], "Replaced 1 occurrence(s) in greet.py"),
-        (["--plan"], "denied by mode plan does not allow write access"),
+        (["--plan"], "denied by mode plan: no write access"),
         (["--yolo", "--deny", "edit_file"], "denied by rule deny edit_file"),
         (["--allow", "edit_file", "--deny", "edit_file(*.py)"], "denied by rule deny edit_file(*.py)"),
     ],

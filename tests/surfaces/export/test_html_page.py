@@ -178,7 +178,7 @@ def test_a_page_reads_like_the_conversation():
         f" You {now} fix the greeting I change it."
         " ✓ edit_file greet.py allowed by hand · 3 ms"
         ' { "path": "greet.py", "old_str": "helo", "new_str": "hello" }'
-        " asked because of mode ask: write access; allowed by hand Replaced 1 occurrence(s) in greet.py"
+        " Needs approval: writes a file (mode ask); allowed by hand Replaced 1 occurrence(s) in greet.py"
         " It says <hello> now. done · 2 turns · 1 tool call · 235 tokens · price unknown · 0 ms"
     )
 

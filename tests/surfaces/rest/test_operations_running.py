@@ -65,7 +65,7 @@ async def test_nobody_approves_while_a_request_waits(home: Path, tmp_path: Path,
     told = answered.json()
     assert (answered.status_code, told["code"], told["outcome"]) == (403, "APPROVAL_DENIED", "denied")
     assert told["detail"] == "nobody is there to approve it"
-    assert told["hint"] == "to let it through, allow write_file(*)"
+    assert told["hint"] == "to allow it, add the rule allow write_file(*)"
 
 
 async def test_another_client_approves(home: Path, tmp_path: Path, env: dict[str, str]):

@@ -303,7 +303,7 @@ async def test_nobody_answers_for_a_client_that_cannot():
 
     data = refused.value.data
     assert (refused.value.code, data["name"], tool.calls) == (-32013, "APPROVAL_DENIED", [])
-    assert data["hint"] == "to let it through, allow touch(*)"
+    assert data["hint"] == "to allow it, add the rule allow touch(*)"
     assert [one["tool"] for one in data["result"]["denied"]] == ["touch"]
 
 

@@ -83,7 +83,7 @@ async def test_the_main_screens(size: tuple[int, int], tmp_path: Path, snapshot:
         await shown.sees("── ✓ done · 1 turn", "write a prompt")
         taken = {f"main-{theme}": await picture(shown, theme) for theme in THEMES}
         await shown.send("change it")
-        await shown.sees("asked because", "? edit_file on=src/a.py · waits for you")
+        await shown.sees("Needs approval", "? edit_file on=src/a.py · waits for you")
         for theme in THEMES if size[0] == 80 else ["dark"]:
             taken[f"approval-{theme}"] = await picture(shown, theme)
         if size[0] == 80:

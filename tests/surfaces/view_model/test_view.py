@@ -492,7 +492,7 @@ def test_a_sub_agent_of_nobody_is_told_of_by_notes():
     stage = Theatre(ChildStarted(child, "scout", "look"), ChildEnded(child, "completed", turns=2, cost=0.25))
 
     assert shown(stage.board.items) == [
-        "Note: scout begins: look",
+        "Note: scout started: look",
         "Note: scout is done · 0 ms · 2 turns · 0 tokens · $0.2500",
     ]
 

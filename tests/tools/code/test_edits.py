@@ -215,7 +215,7 @@ async def test_a_denied_rename_is_not_even_looked_into(
 ):
     text = await refusal(tools["rename_symbol"], RENAME, in_call(context, mode="plan"))
 
-    assert text == "denied by mode plan does not allow write access"
+    assert text == "denied by mode plan: no write access"
     assert languages.asked == []
 
 

@@ -125,7 +125,7 @@ def test_a_folder_cannot_name_the_repository_of_another(top: Path, tmp_path: Pat
             (tmp_path / "apart/gitdir").write_text(f"{evil}/.git\n")
             (tmp_path / "apart/commondir").write_text(f"{top}/.git\n")
 
-    assert surprise(evil) == "its .git leads to a repository that does not know it"
+    assert surprise(evil) == "its .git points to a repository that does not list it"
 
 
 def test_git_is_not_led_into_submodules(top: Path):
@@ -154,8 +154,8 @@ def test_a_repository_that_is_a_link_borrowed_bare_or_broken(top: Path, tmp_path
     assert [surprise(tmp_path / name) for name in ("linked", "bare", "empty", "borrowed")] == [
         ".git is a link",
         f"{tmp_path}/bare is a bare repository",
-        "its .git is not whole, and git may take another one",
-        "its .git takes objects from elsewhere",
+        "its .git is incomplete, so git may use another one",
+        "its .git uses objects from elsewhere",
     ]
 
 

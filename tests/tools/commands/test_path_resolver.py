@@ -141,9 +141,9 @@ def test_git_in_another_place_than_the_roots_repository_is_noticed(root: Path):
     assert [here.find_git_risk(str(root / cwd)) for cwd in ("", "a", "a/b", "../x", "way")] == [
         "",
         "",
-        "a/b belongs to a repository of its own",
-        "it runs outside of the working directory",
-        "it runs outside of the working directory",
+        "a/b belongs to a separate repository",
+        "it runs outside the working directory",
+        "it runs outside the working directory",
     ]
 
 

@@ -246,7 +246,7 @@ def test_a_line_that_is_not_plain_is_asked_about_with_its_reason(root: str, line
         "ask",
         "allow",
     ]
-    assert judge(access, [], "ask").why == f"it cannot be proven that this line only reads: it has {why}"
+    assert judge(access, [], "ask").why == f"cannot prove that this command line only reads: it has {why}"
 
 
 def test_values_that_double_are_soon_given_up(root: str):

@@ -473,7 +473,7 @@ async def test_a_command_that_no_sandbox_holds_is_in_doubt(make_plain: MakeStage
     subjects = (Subject("command", "ls -l"),)
 
     assert stage.tool.access({"command": "ls -l"}, stage.context) == Access(
-        "bash", "execute", subjects, doubt="no sandbox holds this command: bubblewrap is not installed"
+        "bash", "execute", subjects, doubt="this command has no sandbox: bubblewrap is not installed"
     )
     wanted = make_plain(sandbox=sandbox, wants_sandbox=False)
     assert wanted.tool.access({"command": "ls -l"}, stage.context) == Access("bash", "execute", subjects)
@@ -532,7 +532,7 @@ async def test_the_preview_shows_the_command_its_folder_and_its_guard(make_plain
     assert await off.tool.preview({"command": "x"}, off.context) == "$ x\n(in .; no sandbox: no)"
     unwanted = make_plain(wants_sandbox=False, folder=cwd / "b")
     assert await unwanted.tool.preview({"command": "x"}, unwanted.context) == (
-        "$ x\n(in .; no sandbox: it is switched off in the settings)"
+        "$ x\n(in .; no sandbox: turned off in the settings)"
     )
 
 
@@ -545,7 +545,7 @@ async def test_a_command_runs_where_the_user_saw_it_or_not_at_all(plain: Stage, 
     with pytest.raises(ToolError) as refused:
         await plain.tool.run({"command": "touch here"}, seen)
 
-    assert refused.value.message == ("not run: the user was asked about it in ., and the shell is in sub now")
+    assert refused.value.message == ("not run: it was approved for ., but the shell is now in sub")
     await plain.tool.preview({"command": "touch here"}, seen)
     await plain.tool.run({"command": "touch here"}, seen)
     assert sorted(os.listdir(cwd / "sub")) == ["here"]
@@ -585,7 +585,7 @@ async def test_a_command_that_has_come_to_mean_something_else_is_not_run(make_pl
 
     assert before.reads_only
     assert stage.tool.access(args, stage.context) == before
-    with pytest.raises(ToolError, match="not run: what it does has changed"):
+    with pytest.raises(ToolError, match="not run: its effects have changed since it was approved"):
         await stage.tool.run(args, stage.context)
     assert not sandbox.specs
 

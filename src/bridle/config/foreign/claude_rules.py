@@ -20,7 +20,7 @@ from bridle.core.claude_code import TOOLS
 from bridle.core.errors import ConfigError
 from bridle.core.permission import EDITING_TOOLS, Action, parse_rule
 
-TOO_WIDE = "it would let every command through; say it yourself: bridle rules add --allow bash"
+TOO_WIDE = "it would allow every command; add it yourself if you want that: bridle rules add --allow bash"
 NO_TOOL = "no tool here is like it"
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)

@@ -115,7 +115,7 @@ class ToolCallView(Struct, frozen=True):
 
     def asked(self, request: ApprovalRequested) -> ToolCallUpdate:
         """Return the call as it is shown in a permission request."""
-        why = format_reason(request.why)
+        why = format_reason(request.why, self.who)
         content = diff_contents(request.preview, self.cwd) or []
         if not content and (shown := code_of(self.tool, self.args) or request.preview.rstrip("\n")):
             content = [text_content(f"```\n{shown}\n```")]
@@ -126,7 +126,7 @@ class ToolCallView(Struct, frozen=True):
             status="pending",
             raw_input=self.args,
             locations=self.places or None,
-            content=[*content, text_content(f"asked by {self.who}, {why}" if self.who else f"asked {why}")],
+            content=[*content, text_content(why)],
         )
 
 

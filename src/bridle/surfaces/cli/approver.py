@@ -7,8 +7,8 @@ edit_file greet.py
 @@ -1,1 +1,1 @@
 -print("helo")
 +print("hello")
-asked because of mode ask: write access
-s and a let through edit_file(*)
+Needs approval: writes a file (mode ask)
+s / a allow edit_file(*)
 y yes · n no, and say why · s yes for this session · a always, in every project · q stop the run
 >
 ```
@@ -120,7 +120,7 @@ class Approver:
 
     async def _read_reason(self) -> str:
         self.restore()  # a reason is a whole line, edited by the terminal
-        self._screen.write("why (Enter for no reason): ")
+        self._screen.write("why (Enter to skip): ")
         self._screen.flush()
         try:
             return (await self._read()).strip()
@@ -191,17 +191,17 @@ def read_answer(question: Question, line: str) -> tuple[str, ...]:
         return (line.strip(),) if words else ()
     for number in numbers:
         if not 1 <= number <= len(question.choices):
-            raise ValueError(f"there is no choice {number}")
+            raise ValueError(f"no choice {number}")
     if len(numbers) > 1 and not question.several:
-        raise ValueError("only one of them can be taken")
+        raise ValueError("only one choice is allowed")
     return tuple(question.choices[number - 1] for number in dict.fromkeys(numbers))
 
 
 def _how_to_answer(question: Question) -> str:
     if not question.choices:
-        return "your answer (Enter for none)"
+        return "your answer (Enter to skip)"
     number = "numbers" if question.several else "a number"
-    return f"{number}, or your own words (Enter for no answer)"
+    return f"{number}, or your own words (Enter to skip)"
 
 
 def _keys_lines(
@@ -211,6 +211,6 @@ def _keys_lines(
     lines = [" · ".join(choices)]
     if request.suggestions:
         rules = ", ".join(screen.paint("name", one_line(rule)) for rule in request.suggestions)
-        lasting = " and ".join(key for key, (answer, _) in keys.items() if answer in LASTING)
-        lines.insert(0, f"{lasting} let through {rules}")
+        lasting = " / ".join(key for key, (answer, _) in keys.items() if answer in LASTING)
+        lines.insert(0, f"{lasting} allow {rules}")
     return lines

@@ -83,7 +83,7 @@ def add_json_flag(parser: Parser) -> None:
 def add_rule_flags(group: Any) -> Any:
     """Add the rule and mode flags to a command; return the group of mode flags."""
     for action, meaning in (
-        ("allow", "let these calls through without asking"),
+        ("allow", "allow these calls without asking"),
         ("ask", "ask before these calls"),
         ("deny", "never make these calls"),
     ):
@@ -97,9 +97,9 @@ def add_rule_flags(group: Any) -> Any:
         )
     mode = group.add_mutually_exclusive_group()
     for flag, value, meaning in (
-        ("--plan", "plan", "read only: change nothing"),
-        ("--accept-edits", "accept-edits", "let edits of files through, ask for the rest"),
-        ("--yolo", "yolo", "let everything through that no rule denies"),
+        ("--plan", "plan", "only read, change nothing"),
+        ("--accept-edits", "accept-edits", "allow file edits, ask about everything else"),
+        ("--yolo", "yolo", "allow everything that no rule denies"),
     ):
         mode.add_argument(flag, dest="mode", action="store_const", const=value, help=meaning)
     return mode

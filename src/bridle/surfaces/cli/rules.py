@@ -2,10 +2,10 @@
 
 ```
 ask  bash git status && rm -rf x
-     because of mode ask: execute access
+     runs a command (mode ask)
 
-  allow  read     command  git status  mode ask: read access
-  ask    execute  command  rm -rf x    mode ask: execute access
+  allow  read     command  git status  only reads (mode ask)
+  ask    execute  command  rm -rf x    runs a command (mode ask)
 ```
 """
 
@@ -36,7 +36,7 @@ from bridle.surfaces.cli.options import check_rules
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.folder_info import rule_list
 from bridle.surfaces.terminal import Colour, Console, Screen, columns, one_line, pad, visible
-from bridle.surfaces.text_format import describe_args, format_reason
+from bridle.surfaces.text_format import describe_args
 from bridle.tools.toolbox import Toolbox
 
 EXIT_CODES: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 77}
@@ -211,7 +211,7 @@ def format_verdict(screen: Screen, call: ToolCall, judgement: CallVerdict) -> li
     indent = " " * (len(judgement.decision) + 2)
     lines = [
         f"{decision}  {screen.paint('name', call.name)} {describe_args(call.args)}".rstrip(),
-        f"{indent}{visible(format_reason(judgement.why))}",
+        f"{indent}{visible(judgement.why)}",
     ]
     if judgement.subjects:
         lines += ["", *_table(screen, judgement.subjects)]

@@ -198,4 +198,4 @@ def _allowing(result: Result) -> str:
     import shlex  # few runs end like this
 
     rules = [shlex.quote(rule) for rule in rules_needed(result)]
-    return f"to let it through, add --allow {' --allow '.join(rules)}" if rules else ""
+    return f"to allow it, add --allow {' --allow '.join(rules)}" if rules else ""

@@ -127,7 +127,7 @@ def _arguments(call: Call) -> str:
 
 
 def _decided(verdict: ApprovalResult) -> str:
-    asked = f"asked {format_reason(verdict.why)}"
+    asked = format_reason(verdict.why)
     if verdict.answer is None:
         return f"{asked}; nobody has answered"
     rules = f" ({', '.join(verdict.rules)})" if verdict.rules else ""

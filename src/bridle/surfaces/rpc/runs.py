@@ -56,7 +56,7 @@ class RpcRunFailed(Refused):
 
     def __init__(self, problem: ErrorKind, result: Result) -> None:
         rules = rules_needed(result)
-        hint = f"to let it through, allow {', '.join(rules)}" if rules else ""
+        hint = f"to allow it, add the rule allow {', '.join(rules)}" if rules else ""
         super().__init__(problem, result.reason or problem.title, hint=hint)
         self.result = result
 

@@ -77,12 +77,12 @@ def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Ac
         try:
             script = check_plain(command, script)
         except NotPlain as error:
-            reading.mark_unproven(f"it cannot be proven that this line only reads: it has {error}")
+            reading.mark_unproven(f"cannot prove that this command line only reads: it has {error}")
         reading.run_script(script)
     except ToolError as error:
-        reading.doubt(f"the command line cannot be judged: {error}")
+        reading.doubt(f"the command line cannot be analysed: {error}")
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, a person must look
-        reading.doubt(f"the command line cannot be understood: {error!r}")
+        reading.doubt(f"the command line cannot be parsed: {error!r}")
     return reading.result(tool)
 
 
@@ -190,10 +190,10 @@ class _CommandAnalysis:
                 continue
             if redirect.operator in (">&", "<&") and target is not None and target.rstrip("-").isdigit():
                 if target not in _STANDARD_STREAMS:
-                    self.doubt(f"what descriptor {target} leads to is not known before it runs")
+                    self.doubt(f"where descriptor {target} leads cannot be known before it runs")
                 continue
             if target is None:
-                self.doubt(f"which file {redirect.target.source} is, is not known before it runs")
+                self.doubt(f"the file name {redirect.target.source} cannot be resolved before it runs")
                 self._paths([PathAccess(field, "read" if reads else "write") for field in fields])
             elif target.startswith(("/dev/tcp/", "/dev/udp/")):
                 self._add(Subject("domain", target.split("/")[3].lower(), "network"))
@@ -213,7 +213,7 @@ class _CommandAnalysis:
         if len(expanded) == 1 and expanded[0].value is not None:
             self._text(expanded[0].value, is_own_shell=True)
         else:
-            self.doubt("what the shell is fed is not known before it runs")
+            self.doubt("the input of the shell cannot be known before it runs")
 
     def _argv(
         self, fields: Sequence[Argument], feed: Feed, *, is_certain: bool = True, has_more: bool = False
@@ -221,11 +221,11 @@ class _CommandAnalysis:
         """Record a command and what it accesses and runs; with `has_more`, its arguments are incomplete."""
         self._commands += 1
         if self._commands > MAX_COMMANDS:
-            raise TooComplex(f"it holds more than {MAX_COMMANDS} commands")
+            raise TooComplex(f"it contains more than {MAX_COMMANDS} commands")
         program = fields[0].value
         shown = " ".join(field.shown for field in fields)
         if program is None or program in _RESERVED or "{}" in program:
-            self.doubt(f"which program {fields[0].source} is, is not known before it runs")
+            self.doubt(f"the program name {fields[0].source} cannot be resolved before it runs")
             self._add(Subject("command", shown, "execute"))
             self._paths([PathAccess(field, is_guess=True) for field in fields[1:]])
             return
@@ -249,7 +249,7 @@ class _CommandAnalysis:
         for subject in paths:
             self._add(subject)
             if ".git" in subject.value.split("/"):
-                self._unseen = self._unseen or "the files of a repository hold all others"
+                self._unseen = self._unseen or "the files of a repository contain all others"
         for host in find_hosts(name, arguments):
             self._add(Subject("domain", host, "network"))
         self._shell_effects(name, arguments, feed, inner, has_more=has_more)
@@ -279,7 +279,7 @@ class _CommandAnalysis:
         if name == "git" and git_shows_contents([field.value for field in arguments]):
             self._unseen = self._unseen or "git can show the contents of any file in the history"
         elif name not in TEXT_ONLY and (has_more or any(_is_unknown(field) for field in arguments)):
-            self._unseen = self._unseen or f"which files {name} reads is not known before it runs"
+            self._unseen = self._unseen or f"the files that {name} reads cannot be known before it runs"
 
     def _matched(self, fields: Sequence[Argument]) -> list[Argument]:
         """Replace patterns with the paths they match, where these are certain."""
@@ -371,7 +371,7 @@ class _CommandAnalysis:
         if name in ("cd", "pushd"):
             self._change_folder(name, arguments)
         elif name == "popd":
-            self.doubt("where popd leads is not known before it runs")
+            self.doubt("where popd leads cannot be known before it runs")
         elif name == "alias" and any("=" in field.text or field.value is None for field in arguments):
             self.doubt("the command line defines an alias")
         elif (name == "shopt" and arguments) or (name == "set" and not _is_safe_setting(values)):
@@ -379,17 +379,17 @@ class _CommandAnalysis:
         elif name in SHELLS and not inner:
             is_script = any(field.text and field.text[0] not in "-+" for field in arguments)
             if (feed == "pipe" and not is_script) or (has_more and not is_script):
-                self.doubt("a shell runs what it is fed, which is not known before it runs")
+                self.doubt("a shell runs its input, which cannot be known before it runs")
         elif name in ("source", ".") and any(value is None for value in values[:1]):
-            self.doubt("which script is read is not known before it runs")
+            self.doubt("the script that it reads cannot be known before it runs")
         elif has_more and not inner and name in ("env", "sudo", "timeout", "nice", "nohup", "eval", "time"):
-            self.doubt(f"which program {name} runs is not known before it runs")
+            self.doubt(f"the program that {name} runs cannot be known before it runs")
 
     def _folder_wanted(self, name: str, arguments: Sequence[Argument]) -> Argument | None:
         """Return the target of `cd`; None when it is not known before it runs."""
         operands = [field for field in arguments if field.value not in _FOLDER_FLAGS]
         if any(field.value in _FOLDER_FLAGS[1:] for field in arguments):
-            self.mark_unproven(f"{name} has flags that say what becomes of links")
+            self.mark_unproven(f"{name} has flags that change how links are treated")
         if not operands and name == "cd":
             return Argument("~", self._variables.home)
         is_known = len(operands) == 1 and bool(operands[0].value) and operands[0].text[0] not in "-+"
@@ -398,10 +398,10 @@ class _CommandAnalysis:
     def _change_folder(self, name: str, arguments: Sequence[Argument]) -> None:
         wanted = self._folder_wanted(name, arguments)
         if wanted is None or wanted.value is None:
-            self.doubt(f"where {name} leads is not known before it runs")
+            self.doubt(f"where {name} leads cannot be known before it runs")
             return
         if self._loops:
-            self.doubt(f"{name} moves on in each round of a loop")
+            self.doubt(f"{name} changes the folder in each pass of a loop")
         moved: list[str] = []
         for cwd in self._cwds:
             folder = self._places.folder(wanted.value, cwd)
@@ -420,16 +420,16 @@ class _CommandAnalysis:
                 self._text(text, is_own_shell=name not in _SAME_SHELL)
             case Argv(fields, has_more, folder):
                 if not fields:
-                    self.doubt(f"which program {name} runs is not known before it runs")
+                    self.doubt(f"the program that {name} runs cannot be known before it runs")
                     return
                 before = self._cwds
                 if folder is not None:
                     self._change_folder("cd", [folder])
                 if has_more and any("{}" in field.text and " " in field.text for field in fields):
-                    self.doubt(f"{name} puts names into a text that is run")
+                    self.doubt(f"{name} inserts file names into a command")
                 self._wrappers += 1
                 if self._wrappers > MAX_WRAPPERS:
-                    raise TooComplex(f"more than {MAX_WRAPPERS} commands run one another")
+                    raise TooComplex(f"more than {MAX_WRAPPERS} nested commands")
                 self._argv(fields, feed, has_more=has_more)
                 self._wrappers -= 1
                 if folder is not None or name not in ("command", "builtin", "time", "exec"):

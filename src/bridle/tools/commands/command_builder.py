@@ -82,7 +82,7 @@ def read_body(
     is_quoted = any(piece.kind == "quoted" for piece in delimiter.pieces)
     is_joined = not is_quoted and len(lines) > 1 and lines[-2].endswith("\\")
     if not start or name not in lines or lines.index(name) != len(lines) - 1 or is_joined:
-        raise ToolError("a here-document does not end where it seems to")
+        raise ToolError("a here-document does not end where it appears to")
     text = "\n".join([*lines[:-1], ""])
     known = Word(utf8(text), (WordPart("quoted", text, text),))
     if is_quoted:

@@ -68,11 +68,11 @@ def find_git_risk(repository: Repository) -> str:
             if os.path.islink(os.path.join(folder, name)):
                 return f"{name} in its .git is a link"
     if not _knows_its_tree(repository):
-        return "its .git leads to a repository that does not know it"
+        return "its .git points to a repository that does not list it"
     if not os.path.isfile(f"{repository.git}/HEAD") or not os.path.isdir(f"{repository.common}/objects"):
-        return "its .git is not whole, and git may take another one"
+        return "its .git is incomplete, so git may use another one"
     if os.path.lexists(f"{repository.common}/objects/info/alternates"):
-        return "its .git takes objects from elsewhere"
+        return "its .git uses objects from elsewhere"
     for path in (f"{repository.common}/config", f"{repository.git}/config.worktree"):
         if why := _surprise_in_config(path, repository):
             return why

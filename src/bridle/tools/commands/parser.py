@@ -72,7 +72,7 @@ class _Reader:
         is_armed = any(map(may_hold_commands, self._values.values())) or _READING.search(self._source)
         if self._calculates and is_armed:
             # Arithmetic runs the substitutions in the value of a variable: a='x[$(rm f)]'; echo $((a))
-            self._doubts.append("the command line calculates with texts that may hold commands")
+            self._doubts.append("the command line does arithmetic on text that may contain commands")
         return Script(tuple(steps), tuple(self._doubts), self._values, frozenset(self._functions))
 
     def _expect_blanks(self, start: int, end: int, *, newlines: bool = True) -> None:
@@ -228,7 +228,7 @@ class _Reader:
         start, end = node.start_byte, node.end_byte
         before, after = self._source[start - 1 : start] if start else "", self._source[end : end + 1]
         if not (before in _SEPARATORS and after in ("", "\n")):
-            self._doubts.append("the command line holds a comment that may be none")
+            self._doubts.append("the command line contains something that may not be a comment")
         return []
 
     # ------------------------------------------------------------------ substitutions
@@ -237,7 +237,7 @@ class _Reader:
         """Read the substitutions in a node that is not a statement, such as arithmetic or an expansion."""
         found, rest = self._tree.substitutions(node)
         if any(EXPANDING.search(text) for text in rest):
-            self._doubts.append("the command line holds a substitution that cannot be told apart")
+            self._doubts.append("the command line contains an ambiguous substitution")
         return [step for inner in found for step in self._substitution(inner)]
 
     def _substitution(self, node: "Node") -> list[Step]:
@@ -245,13 +245,13 @@ class _Reader:
         if self._source[start] == "`":
             text = self._source[start + 1 : end - 1]
             if "`" in text.replace("\\`", ""):
-                self._doubts.append("the command line holds a substitution that cannot be told apart")
+                self._doubts.append("the command line contains an ambiguous substitution")
             return self._backquotes(unescape_backquotes(text, in_quotes=False))
         feed: Feed = "pipe" if self._source[start] == ">" else "nothing"
         statements = [child for child in node.children if child.is_named and child.type != "comment"]
         if any(has_heredoc(child) for child in statements[:-1]):
             # bash 5.2 loses a semicolon there: $(a <<E … E; b;c) runs `b c`
-            self._doubts.append("a here-document inside of a substitution is followed by more")
+            self._doubts.append("a here-document inside a substitution is followed by more text")
         return [Block(tuple(self._children(node, start, end, feed)), is_own_shell=True)]
 
     def _backquotes(self, text: str) -> list[Step]:
@@ -282,7 +282,7 @@ class _Reader:
         self._calculates = True
         steps = self._mentioned(node)
         if steps:  # echo $(($(cat f))) runs the commands in the file
-            self._doubts.append("the command line calculates with what a command prints")
+            self._doubts.append("the command line does arithmetic on the output of a command")
         return steps
 
     # ------------------------------------------------------------------ simple commands
@@ -377,7 +377,7 @@ class _Reader:
         if delimiter.nested or end != opening.end_byte:
             raise ToolError("the end of a here-document is not plain text")
         if any(has_heredoc(child) for child in others):
-            raise ToolError("two here-documents begin on one line")
+            raise ToolError("two here-documents start on one line")
         follows = False
         for child in others:
             self._expect_blanks(end, child.start_byte, newlines=False)

@@ -79,16 +79,16 @@ class PathResolver:
         A repository below the root may be new, with a config that makes git run programs.
         """
         if not self.holds(cwd):
-            return "it runs outside of the working directory"
+            return "it runs outside the working directory"
         found = find_repository(cwd)
         if found != find_repository(self._real_root):
-            return f"{_relative(cwd, self._real_root)} belongs to a repository of its own"
+            return f"{_relative(cwd, self._real_root)} belongs to a separate repository"
         return "" if found is None else find_git_risk(found)
 
     def matches(self, pattern: str, cwd: str) -> list[str]:
         """Return the paths that a pattern matches; raises ToolError if too many, or for an odd pattern."""
         if any(odd in pattern for odd in ("[:", "[=", "[.")) or len(pattern) > MAX_PATH:
-            raise ToolError(f"what {pattern} matches cannot be told")
+            raise ToolError(f"cannot tell what {pattern} matches")
         start = "/" if pattern.startswith("/") else ""
         found = [start]
         for name in filter(None, pattern.split("/")):
@@ -127,7 +127,7 @@ class _Walk:
     def _count(self) -> None:
         self._left -= 1
         if self._left < 0:
-            raise ToolError("the patterns of the command line lead through too many files")
+            raise ToolError("the patterns of the command line cover too many files")
 
 
 def _through_processes(path: str, cwd: str) -> str:

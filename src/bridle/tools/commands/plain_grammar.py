@@ -25,11 +25,11 @@ RESERVED = {
     **dict.fromkeys(("for", "while", "until", "select"), "a loop"),
     **dict.fromkeys(("if", "case", "[[", "!"), "a condition"),
     **dict.fromkeys(
-        ("then", "else", "elif", "fi", "do", "done", "esac", "in", "}", "]]"), "half a statement"
+        ("then", "else", "elif", "fi", "do", "done", "esac", "in", "}", "]]"), "part of a statement"
     ),
     "function": "a function",
     "{": "a group of commands",
-    "time": "a measurement",
+    "time": "a time measurement",
     "coproc": "a command in the background",
 }
 """Words that are not a program at the start of a command, and what they are."""
@@ -59,7 +59,7 @@ def check_plain(text: str, parsed: Script) -> Script:
     """Parse a command line again and compare with `parsed`; raises NotPlain unless they agree."""
     plain = parse_plain(text)
     if parsed.doubts or list(_commands(parsed.steps)) != list(_commands(plain.steps)):
-        raise NotPlain("words that can be read in two ways")
+        raise NotPlain("ambiguous words")
     return plain
 
 
@@ -112,7 +112,7 @@ class _Parser:
             elif char == "\\" and source.startswith("\\\n", self._at) and before in _BLANKS:
                 self._at += 2
                 if source[self._at : self._at + 1] in ("#", "\\", "\n", ""):
-                    raise NotPlain("a line is continued in an unusual way")
+                    raise NotPlain("an unusual line continuation")
             elif char == "#" and before in " \t\n;":
                 end = source.find("\n", self._at)
                 self._at = len(source) if end < 0 else end
@@ -209,7 +209,7 @@ class _Parser:
             if char == "'":
                 end = source.find("'", start + 1)
                 if end < 0:
-                    raise NotPlain("a quote that is not closed")
+                    raise NotPlain("an unclosed quote")
                 self._at = end + 1
                 yield WordPart("quoted", source[start + 1 : end], source[start : self._at])
             elif char == '"':
@@ -218,7 +218,7 @@ class _Parser:
             elif char == "\\":
                 self._at += 2
                 if source[start + 1 : start + 2] in ("", "\n"):
-                    raise NotPlain("a line that is continued inside a word")
+                    raise NotPlain("a line continuation inside a word")
                 yield WordPart("quoted", source[start + 1], source[start : self._at])
             elif char == "$":
                 yield self._name(is_split=True)
@@ -246,7 +246,7 @@ class _Parser:
                 yield WordPart("quoted", found[0], found[0])
             else:
                 raise NotPlain(self._explain())
-        raise NotPlain("a quote that is not closed")
+        raise NotPlain("an unclosed quote")
 
     def _name(self, *, is_split: bool) -> WordPart:
         found = _NAME.match(self._source, self._at)
@@ -265,7 +265,7 @@ class _Parser:
 
 
 _UNUSUAL = (
-    ("$((", "a calculation"),
+    ("$((", "arithmetic"),
     ("$(", "a substitution"),
     ("`", "a substitution"),
     ("<(", "a substitution"),
@@ -278,7 +278,7 @@ _UNUSUAL = (
     ("&", "a command in the background"),
     (">", "a redirection"),
     ("<", "a redirection"),
-    ("\\", "a backslash at an unusual place"),
+    ("\\", "a backslash in an unusual place"),
 )
 
 
@@ -295,4 +295,4 @@ def _check_bare(pieces: list[WordPart]) -> None:
             text = _TILDE.sub("", text)
         text = _BRACKETS.sub("", _LITERAL_BRACES.sub("", _BRACES.sub("", text)))
         if odd := set("{}[]~") & set(text):
-            raise NotPlain(f"the character {min(odd)} at an unusual place")
+            raise NotPlain(f"the character {min(odd)} in an unusual place")

@@ -18,13 +18,13 @@ def find_unreadable(text: str) -> str:
     if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
         return f"the command line is longer than {MAX_BYTES} bytes"
     if len(text) > MAX_LOOSE_BYTES and _loose_bytes(text) > MAX_LOOSE_BYTES:
-        return f"the command line holds more than {MAX_LOOSE_BYTES} bytes of commands"
+        return f"the command line contains more than {MAX_LOOSE_BYTES} bytes of commands"
     if _CONTROL.search(text):
-        return "the command line holds control characters"
+        return "the command line contains control characters"
     if not text.isascii() and any(
         unicodedata.category(char) in _HIDDEN for char in text if not char.isascii()
     ):
-        return "the command line holds characters that cannot be seen"
+        return "the command line contains invisible characters"
     return ""
 
 

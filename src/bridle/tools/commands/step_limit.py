@@ -20,4 +20,4 @@ class StepLimit:
         """Count more steps; raises TooMuch when none are left."""
         self._left -= steps
         if self._left < 0:
-            raise TooComplex("it takes too many steps to judge")
+            raise TooComplex("it takes too many steps to analyse")

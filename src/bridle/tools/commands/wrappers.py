@@ -195,7 +195,7 @@ def _short(value: str, known: Program, flags: dict[str, Argument]) -> str | None
 
 
 def _unclear(name: str) -> list[Inner]:
-    return [UnknownCommand(f"which program {name} would run is not clear")]
+    return [UnknownCommand(f"the program that {name} would run is unclear")]
 
 
 def _after(name: str, fields: Sequence[Argument], known: Program, *, skipped: int = 0) -> list[Inner]:
@@ -320,7 +320,7 @@ def _shell(fields: Sequence[Argument]) -> list[Inner]:
     while index < len(fields):
         value = fields[index].value
         if value is None:
-            return [UnknownCommand("what the shell would run is not known before it runs")]
+            return [UnknownCommand("the commands of the shell cannot be known before it runs")]
         if value in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O"):
             index += 1
         elif value in ("-", "--"):
@@ -338,14 +338,14 @@ def _shell(fields: Sequence[Argument]) -> list[Inner]:
     return (
         [CommandText(text)]
         if text is not None
-        else [UnknownCommand("what the shell would run is not known before it runs")]
+        else [UnknownCommand("the commands of the shell cannot be known before it runs")]
     )
 
 
 def _eval(fields: Sequence[Argument]) -> list[Inner]:
     words = [field.value for field in fields]
     if None in words:
-        return [UnknownCommand("what eval would run is not known before it runs")]
+        return [UnknownCommand("the commands of eval cannot be known before it runs")]
     words = words[1:] if words[:1] == ["--"] else words
     return [CommandText(" ".join(word for word in words if word is not None))] if words else []
 
@@ -355,13 +355,13 @@ def _trap(fields: Sequence[Argument]) -> list[Inner]:
     if len(operands) < 2 or operands[0].value in ("", "-"):
         return []
     if operands[0].value is None:
-        return [UnknownCommand("what trap would run is not known before it runs")]
+        return [UnknownCommand("the commands of trap cannot be known before it runs")]
     return [CommandText(operands[0].value)]
 
 
 def _callback(fields: Sequence[Argument]) -> list[Inner]:
     if any((field.value or field.prefix).startswith("-") and "C" in field.source for field in fields):
-        return [UnknownCommand("a command is called for each line")]
+        return [UnknownCommand("it runs a command for each line")]
     return []
 
 

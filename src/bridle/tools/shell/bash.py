@@ -106,7 +106,7 @@ class Bash:
             verdict = judge(access, context.rules, context.mode)
             if verdict.action != "allow":
                 raise ToolError(
-                    f"not run: what it does has changed since it was judged ({verdict.why})",
+                    f"not run: its effects have changed since it was approved ({verdict.why})",
                     hint="call it again",
                 )
         return confinement
@@ -218,7 +218,7 @@ class Bash:
         status = self._shells.sandbox.status
         if status.kind != "none" or not self._shells.settings.wants_sandbox:
             return ""
-        return f"no sandbox holds this command: {status.why or 'there is none on this machine'}"
+        return f"this command has no sandbox: {status.why or 'none available on this machine'}"
 
     def _replaced_program(self, access: Access, context: ToolContext) -> str:
         """Return a doubt if a harmless command name resolves to a program that commands may have replaced."""
@@ -240,10 +240,10 @@ class Bash:
 
     def _guard(self, context: ToolContext) -> str:
         if not self._shells.settings.wants_sandbox:
-            return "no sandbox: it is switched off in the settings"
+            return "no sandbox: turned off in the settings"
         status = self._shells.sandbox.status
         if status.kind == "none":
-            return f"no sandbox: {status.why or 'there is none on this machine'}"
+            return f"no sandbox: {status.why or 'none available on this machine'}"
         return f"sandbox: {status.kind}, {_network(context)}"
 
 

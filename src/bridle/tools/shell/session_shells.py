@@ -97,7 +97,7 @@ class SessionShells:
         was = self._shell(context.session).shown.pop(context.call_id, now)
         if was != now:
             raise ToolError(
-                f"not run: the user was asked about it in {was}, and the shell is in {now} now",
+                f"not run: it was approved for {was}, but the shell is now in {now}",
                 hint="call it again",
             )
 

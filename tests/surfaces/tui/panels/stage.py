@@ -219,7 +219,7 @@ def approval(call: str = "c1", **fields: Any) -> ApprovalRequested:
     values: dict[str, Any] = {
         "tool": "edit_file",
         "args": {"path": "greet.py"},
-        "why": "mode ask: write access",
+        "why": "writes a file (mode ask)",
         "preview": DIFF,
         "suggestions": ("edit_file(*.py)",),
     }

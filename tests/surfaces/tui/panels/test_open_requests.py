@@ -71,7 +71,7 @@ async def test_a_click_decides_as_its_key_does():
             await pilot.click(offset=spot_of(app, words))
             await pilot.pause()
         await show(app, pilot, head(approvals=(approval("other"),)))
-        await pilot.click(offset=spot_of(app, "asked because"))
+        await pilot.click(offset=spot_of(app, "Needs approval"))
         await pilot.pause()
 
         answers = [(one.call_id, one.answer) for one in submitted(app)]
@@ -295,7 +295,7 @@ async def test_a_sub_agent_is_named():
     async with app.run_test() as pilot:
         await show(app, pilot, head(approvals=(approval(child=child),)))
 
-        assert "asked by scout, because of mode ask: write access" in app.text()
+        assert "Needs approval for scout: writes a file (mode ask)" in app.text()
         assert "for this sub-agent" in app.text()
 
 

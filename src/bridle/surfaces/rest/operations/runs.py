@@ -204,7 +204,7 @@ def _ended(result: Result) -> Response:
         return json_response(run_result(result))
     about = {"session_id": result.session_id, "run_id": result.run_id, "outcome": result.outcome}
     rules = rules_needed(result)
-    hint = f"to let it through, allow {', '.join(rules)}" if rules else ""
+    hint = f"to allow it, add the rule allow {', '.join(rules)}" if rules else ""
     return ProblemResponse(document(problem, result.reason, hint=hint, **about))
 
 

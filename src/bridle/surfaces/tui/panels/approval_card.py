@@ -7,7 +7,6 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from bridle.core.codeact import PYTHON
 from bridle.core.errors import ConfigError
 from bridle.core.permission import SHELL_TOOL, parse_rule
 from bridle.core.protocol import Answer, ApprovalRequested, Decide
@@ -23,7 +22,7 @@ from bridle.surfaces.tui.panels.preview import MIN_WIDTH_FOR_TWO, approval_previ
 from bridle.surfaces.tui.panels.styles import styled
 
 STOPPED = "stopped by the user"
-WHY_NOT = "why not? Enter for no reason, Esc for another answer"
+WHY_NOT = "why not? Enter to give no reason, Esc to choose another answer"
 ROWS_BESIDE = 8
 """Rows of a card besides its preview: borders, title, reason, rules, keys."""
 
@@ -102,16 +101,15 @@ class ApprovalCard(Card):
         self.write("title", title)
 
     def _write_why(self) -> None:
-        by_code = f"by code of {PYTHON}, " if self.request.parent is not None else ""
-        source = f"by {one_line(self._who)}, " if self._who else by_code
-        self.write("why", styled(f"asked {source}{format_reason(one_line(self.request.why))}"))
+        source = one_line(self._who) or ("Python code" if self.request.parent is not None else "")
+        self.write("why", styled(format_reason(one_line(self.request.why), source)))
 
     def _write_rules(self) -> None:
         rules = Content(", ").join(styled(("name", one_line(shorten_line(rule)))) for rule in self.rules)
-        keys = " and ".join(self.host.key_words(name) for name, _ in LASTING)
+        keys = " / ".join(self.host.key_words(name) for name, _ in LASTING)
         line = self.query_one(".rules", Static)
         line.display = bool(self.rules)
-        line.update(styled(f"{keys} let through ", rules))
+        line.update(styled(f"{keys} allow ", rules))
         once = ("approve_once", "yes")
         session = ("approve_session", "for this sub-agent" if self.request.child else "for this session")
         lasting = (session, LASTING[1]) if self.rules else ()
@@ -166,7 +164,7 @@ class ApprovalCard(Card):
 
     def action_edit_rule(self) -> None:
         """Edit the rules that "session" and "always" add."""
-        words = "what to let through from now on, one rule on each line: tool, or tool(pattern)"
+        words = "what to allow from now on, one rule per line: tool, or tool(pattern)"
         dialog = LongTextDialog(self.host, words, "\n".join(self.rules), check=_wrong_with_rules)
         self.app.push_screen(dialog, self._take_rules)
 
@@ -209,7 +207,7 @@ def _wrong_with_rules(text: str) -> str:
     """Return why these rules are invalid; empty if they are valid."""
     rules = _rules_in(text)
     if not rules:
-        return "there is no rule"
+        return "enter at least one rule"
     for rule in rules:
         try:
             parse_rule("allow", rule)
