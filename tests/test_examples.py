@@ -204,7 +204,7 @@ async def test_a_client_of_the_fastapi_app_that_goes_cancels_its_run(scripted: A
             if isinstance(item, bridle.Record) and isinstance(item.event, bridle.RunEnded):
                 break
 
-    assert (item.event.outcome, item.event.reason) == ("cancelled", "the program has left it")
+    assert (item.event.outcome, item.event.reason) == ("cancelled", "the program left the run")
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)

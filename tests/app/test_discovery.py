@@ -20,7 +20,7 @@ from tests.providers.raw_server import answering
 NOBODY = "http://127.0.0.1:9/v1"
 SERVERS = ("ollama", "lmstudio", "vllm", "local", "llama")
 BUILT_IN = Choice(
-    "embedded/smollm2-135m", "built in: very small, it cannot code (98 MB to fetch)", "bridle models pull"
+    "embedded/smollm2-135m", "built in: very small, cannot code (98 MB to fetch)", "bridle models pull"
 )
 
 
@@ -49,7 +49,7 @@ async def test_weights_that_are_here_need_nothing(tmp_path: Path):
 
     found = await discover(here, {"HOME": str(tmp_path)})
 
-    assert found.choices == (Choice("embedded/smollm2-135m", "built in: very small, it cannot code"),)
+    assert found.choices == (Choice("embedded/smollm2-135m", "built in: very small, cannot code"),)
 
 
 async def test_keys_are_known_by_their_names_only(tmp_path: Path):

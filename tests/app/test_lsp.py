@@ -101,7 +101,7 @@ def test_settings_change_known_servers_and_add_others(env: dict[str, str], proje
         name: server for name, server in known.items() if name not in ("basedpyright", "ruff")
     }
     assert language_faults(settings) == {
-        "half": "it is not one that Bridle knows, so it needs a command and extensions"
+        "half": "Bridle does not know it, so it needs a command and extensions"
     }
     assert usual.settings["basedpyright"]["analysis"]["typeCheckingMode"] == "standard"
 

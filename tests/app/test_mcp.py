@@ -93,7 +93,7 @@ def test_one_that_cannot_be_used_does_not_hurt_the_others(environ: dict[str, str
     assert found.inert == (
         ("bad", "failed", f"command: the variable MISSING is not set {hint}"),
         ("neither", "failed", f"{file}:5: it needs a command or a url"),
-        ("off", "off", f"switched off in {file}:2"),
+        ("off", "off", f"disabled in {file}:2"),
     )
 
 
@@ -111,7 +111,7 @@ def test_those_of_a_project_wait_for_trust(environ: dict[str, str], project: Pat
     (project / "run").touch()
     lapsed = load_settings(environ, project)
 
-    off = ("off", "off", f"switched off in {project}/.mcp.json:1")
+    off = ("off", "off", f"disabled in {project}/.mcp.json:1")
     untrusted = ("theirs", "untrusted", "the project is not trusted (hint: bridle trust)")
     changed = ("theirs", "untrusted", "the project has changed since you trusted it (hint: bridle trust)")
     found = [folder_servers(settings, environ) for settings in (before, after, lapsed)]
@@ -209,7 +209,7 @@ async def test_a_file_that_is_wrong_is_said(environ: dict[str, str], project: Pa
     assert (first.tools, again.notes) == ((), ())
     [note] = first.notes
     assert note.startswith(f"{project}/.mcp.json:1: not valid JSON: ")
-    assert note.endswith("; its tool servers are left out (hint: mend the file, or remove it)")
+    assert note.endswith("; its MCP servers are skipped (hint: fix the file, or remove it)")
 
 
 def test_a_server_behind_walls_does_not_see_what_rules_deny(environ: dict[str, str], project: Path):
@@ -302,8 +302,8 @@ def test_a_program_that_only_the_project_has_runs_in_the_sandbox_or_not_at_all(
     found = folder_servers(settings_of(environ, project, text), environ)
 
     assert [(one.name, one.argv, one.confined) for one in found.servers] == [("b", ("served",), True)]
-    why = f"served is not used: {theirs} lies in a folder that agents can write to"
-    hint = "(hint: name another one by its absolute path, or run the server with sandbox = true)"
+    why = f"served is not used: {theirs} is in a folder that agents can write to"
+    hint = "(hint: use the absolute path of another program, or run the server with sandbox = true)"
     assert found.inert == (("a", "failed", f"{why} {hint}"),)
 
 

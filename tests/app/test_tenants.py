@@ -36,7 +36,7 @@ async def test_a_worker_knows_when_nothing_holds_programs_apart(
     monkeypatch.setattr(bridle.sandbox, "LocalSandbox", lambda **more: fake)
 
     assert await why_not_isolated(off) == "sandbox.mode is off"
-    assert await why_not_isolated(on) == "there is none: no bwrap here"
+    assert await why_not_isolated(on) == "none is available: no bwrap here"
     fake.status.kind = "landlock"
     assert await why_not_isolated(on) == ""
 

@@ -172,7 +172,7 @@ def test_a_hostile_clone_that_is_opened_runs_nothing_and_is_told_of_in_one_line(
     )
     assert lines[0] == (
         f"warning: this project is not trusted: left out {', '.join(keys)} "
-        "(hint: bridle trust shows and allows them)"
+        "(hint: review and allow them with bridle trust)"
     )
     assert lines[1:] == [
         "warning: left out kernel.syd_config of this project (hint: set it in your own config.toml)"

@@ -80,5 +80,5 @@ def test_a_listener_may_ask_for_a_free_port():
 
 @pytest.mark.parametrize("name", ["", "a b", "a\n", "ä", "a" * 65, "../x", "[COMMS]"])
 def test_a_name_that_could_be_mistaken_is_refused(name: str):
-    with pytest.raises(ConfigError, match="is not a name for a peer"):
+    with pytest.raises(ConfigError, match="is not a valid peer name"):
         check_name(name)

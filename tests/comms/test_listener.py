@@ -35,7 +35,7 @@ async def test_one_process_listens_at_a_path(tmp_path: Path):
     path = tmp_path / "private/a.sock"
     address = UnixAddress(str(path))
     async with open_listener(address, take):
-        with pytest.raises(ConfigError, match="another process listens at"):
+        with pytest.raises(ConfigError, match="another process is listening at"):
             async with open_listener(address, take):
                 raise AssertionError("two listen")
         assert await exchange(address, b"still here", wants_answer=True) == b"still here"

@@ -66,9 +66,9 @@ async def test_a_model_can_send_request_and_respond(
 
     request_id = asked.text.rpartition(" ")[2]
     assert [sent, asked, answered, listed] == [
-        ToolOutput("bert has the message"),
-        ToolOutput(f"bert has the request, its id is {request_id}"),
-        ToolOutput("the answer is sent to bert"),
+        ToolOutput("Message delivered to bert"),
+        ToolOutput(f"Request delivered to bert, id {request_id}"),
+        ToolOutput("Answer sent to bert"),
         ToolOutput("bert  inproc://bert"),
     ]
     assert words == ("[COMMS MESSAGE from anna]\nhello", "anna")
@@ -120,7 +120,7 @@ def test_rules_speak_of_the_peer(tools: dict[str, Tool]):
 @pytest.mark.parametrize(
     ("tool", "args", "why"),
     [
-        ("peer_send", {"to": "carl", "body": "x"}, "no peer is named 'carl'"),
+        ("peer_send", {"to": "carl", "body": "x"}, "unknown peer 'carl'"),
         ("peer_send", {"body": "x"}, "to is missing"),
         ("peer_send", {"to": " ", "body": "x"}, "to is missing"),
         ("peer_send", {"to": "bert", "body": ""}, "body is missing"),
@@ -148,7 +148,7 @@ async def test_a_mistake_is_told(
 async def test_a_peer_that_is_not_there_is_told(tools: dict[str, Tool], comms: Comms):
     comms.trust.add(Peer("bert", bytes(32), UnixAddress("/nowhere/b.sock")))
 
-    with pytest.raises(ToolError, match=r"nobody listens at uds:///nowhere/b\.sock"):
+    with pytest.raises(ToolError, match=r"nothing is listening at uds:///nowhere/b\.sock"):
         await tools["peer_send"].run({"to": "bert", "body": "x"}, CONTEXT)
 
 

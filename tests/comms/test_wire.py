@@ -98,7 +98,7 @@ async def test_an_envelope_is_answered_on_its_connection(tmp_path: Path, kind: s
 async def test_an_answer_that_is_cut_off_or_missing_or_absurd_is_no_answer():
     for bytes_sent in (b"", b"\0\0", b"\0\0\0\5four", b"\xff\xff\xff\xff"):
         async with raw_server(bytes_sent) as address:
-            with pytest.raises(PeerOffline, match="did not take it"):
+            with pytest.raises(PeerOffline, match="did not accept it"):
                 await exchange(address, b"hello", wants_answer=True)
 
 
@@ -117,7 +117,7 @@ async def test_where_nobody_listens_is_said(tmp_path: Path):
             UnixAddress(f"{tmp_path}/none.sock"),
             UnixAddress(f"{tmp_path}/{'x' * 120}/none.sock"),
         ):
-            with pytest.raises(PeerOffline, match="nobody listens at"):
+            with pytest.raises(PeerOffline, match="nothing is listening at"):
                 await exchange(address, b"hello", wants_answer=True)
 
 

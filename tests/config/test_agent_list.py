@@ -160,13 +160,11 @@ def test_all_that_is_wrong_is_found(home: Path, project: Path):
     found = [agent_problems(here, TOOLS, name) for name in ("four", "one", "three", "two")]
 
     assert [problem for problems in found for problem in problems] == [
-        AgentProblem("four", f"{four}/config.toml:2: no tool is named gerp", "did you mean grep?"),
-        AgentProblem(
-            "four", f"{four}/config.toml:1: model: no provider is named opnai", "did you mean openai?"
-        ),
+        AgentProblem("four", f"{four}/config.toml:2: unknown tool gerp", "did you mean grep?"),
+        AgentProblem("four", f"{four}/config.toml:1: model: unknown provider opnai", "did you mean openai?"),
         AgentProblem(
             "four",
-            f"{four}/config.toml:3: fallbacks[0]: no provider is named zz",
+            f"{four}/config.toml:3: fallbacks[0]: unknown provider zz",
             "bridle models list --all",
         ),
         AgentProblem("one", f'{one}:1: mode must be one of ask, plan, accept-edits, yolo, code, not "fast"'),

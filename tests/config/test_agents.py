@@ -13,7 +13,7 @@ from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Rule
 
-NOTE = "this project is not trusted: left out {} (hint: bridle trust shows and allows them)"
+NOTE = "this project is not trusted: ignored {} (hint: review and allow them with bridle trust)"
 DEFAULT_PROMPT = DEFAULT_PROMPT_FILE.read_text().strip()
 
 
@@ -219,7 +219,7 @@ def test_a_name_is_not_a_path(home: Path, name: str):
     shown = {"a\x00b": "a\\u0000b", "a\nb": "a\\nb"}.get(name, name)
 
     assert refusal(name, settings(home, home.parent)) == (
-        f'agent "{shown}": not a name (hint: a name has letters, digits, -, _ and dots inside)'
+        f'agent "{shown}": not a name (hint: use letters, digits, -, _ and inner dots)'
     )
 
 
@@ -227,7 +227,7 @@ def test_a_name_is_not_a_path(home: Path, name: str):
     ("config", "message"),
     [
         ("\nmodle = 'a/b'\n", ":2: unknown key modle (hint: did you mean model?)"),
-        ("model = 'b'\n", ':1: model must be a model as provider/name, not "b"'),
+        ("model = 'b'\n", ':1: model must be a model, written provider/name, not "b"'),
         ("tools = ['a', 'b c']\n", ':1: tools[1] must be the name of a tool, not "b c"'),
         ("[sampling]\n\ntemperature = 3\n", ":3: sampling.temperature must be a number from 0 to 2, not 3"),
         ("[sampling]\ntop_p = nan\n", ":2: sampling.top_p must be a number from 0 to 1, not nan"),
@@ -265,7 +265,7 @@ def test_a_projects_prompt_is_not_read_through_a_link_to_elsewhere(home: Path, p
     file.symlink_to(tmp_path / "id_rsa")
 
     assert refusal("x", settings(home, project)) == (
-        f"{file}: leads out of the project to {tmp_path}/id_rsa (hint: replace the link by a file)"
+        f"{file}: points outside the project, to {tmp_path}/id_rsa (hint: replace the link with a file)"
     )
 
 
@@ -275,7 +275,7 @@ def test_a_projects_agents_are_not_found_through_a_link_to_elsewhere(
     write(tmp_path / "other", "x", "mode = 'plan'")
     (project / ".bridle" / "agents").symlink_to(tmp_path / "other" / "agents")
 
-    assert "leads out of the project" in refusal("x", settings(home, project))
+    assert "points outside the project" in refusal("x", settings(home, project))
 
 
 def test_models_of_an_agent_come_before_those_of_the_settings(home: Path):

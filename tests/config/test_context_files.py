@@ -110,7 +110,7 @@ def test_all_files_together_have_a_limit_too(home: Path, root: Path):
     size = lines * 99 - 1  # the last line's end is stripped
     rest = (MAX_TOTAL_BYTES - 2 * size) // 99
     whole = (line * lines).strip()
-    note = f"all these files together have more than {MAX_TOTAL_BYTES} bytes"
+    note = f"these files together exceed {MAX_TOTAL_BYTES} bytes"
     assert found == ContextText(
         "\n\n".join(
             [
@@ -150,7 +150,7 @@ def test_a_link_out_of_the_project_is_not_followed(home: Path, root: Path, tmp_p
     assert read_context_files(home, root, root / "src") == ContextText(
         "\n\n".join([wrapped("CLAUDE.md", "claude"), wrapped("src/AGENTS.md", "claude")]),
         (root / "CLAUDE.md", root / "src/AGENTS.md"),
-        (f"{root}/AGENTS.md: leads out of the project to {tmp_path}/id_rsa (it is left out)",),
+        (f"{root}/AGENTS.md: points outside the project, to {tmp_path}/id_rsa (skipped)",),
     )
 
 
@@ -171,9 +171,9 @@ def test_what_cannot_be_read_is_left_out_with_a_warning(home: Path, root: Path):
         wrapped("src/deep/AGENTS.md", "deep"),
         (root / "src/deep/AGENTS.md",),
         (
-            f"{home}/AGENTS.md: is not a regular file (it is left out)",
-            f"{root}/AGENTS.md:2: is not UTF-8 text (it is left out)",
-            f"{root}/src/AGENTS.md: is not a regular file (it is left out)",
+            f"{home}/AGENTS.md: is not a regular file (skipped)",
+            f"{root}/AGENTS.md:2: is not UTF-8 text (skipped)",
+            f"{root}/src/AGENTS.md: is not a regular file (skipped)",
         ),
     )
 

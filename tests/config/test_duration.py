@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from bridle.config.duration import MAX_DURATION_S, Delay, Duration, format_duration, parse_duration
 from bridle.core.errors import ConfigError
 
-HINT = "(hint: write for example 30m, 1h30m, 500ms or 2.5s)"
+HINT = "(hint: for example: 30m, 1h30m, 500ms or 2.5s)"
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_a_key_goes_where_a_person_would_put_it(text: str, key: str, value: str,
             "[providers.x.params.a]\nb = 1",
             "providers.x.params.a",
             "1",
-            "f: providers.x.params.a cannot be set in a text like this (hint: edit the file by hand)",
+            "f: providers.x.params.a cannot be set automatically (hint: edit the file by hand)",
         ),
     ],
 )

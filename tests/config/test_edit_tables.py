@@ -60,9 +60,13 @@ def test_the_file_is_made_if_need_be(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "table", "message"),
     [
-        ('[mcp.servers.a]\ncommand = "y"\n', {"command": "x"}, "mcp.servers.a is there already"),
-        ("mcp.servers.a = {}\n", {"command": "x"}, "mcp.servers.a is there already"),
-        ('mcp = { servers = { b = { command = "y" } } }\n', {"command": "x"}, "cannot be changed in a text"),
+        ('[mcp.servers.a]\ncommand = "y"\n', {"command": "x"}, "mcp.servers.a already exists"),
+        ("mcp.servers.a = {}\n", {"command": "x"}, "mcp.servers.a already exists"),
+        (
+            'mcp = { servers = { b = { command = "y" } } }\n',
+            {"command": "x"},
+            "cannot be changed automatically",
+        ),
         ("", {"command": 1}, "mcp.servers.a.command must be a program, not 1"),
         ("nonsense = 1\n", {"command": "x"}, "unknown key nonsense"),
         ("not toml", {"command": "x"}, "not valid TOML"),

@@ -128,7 +128,7 @@ def test_every_key_of_an_entry_is_read(home: Path, project: Path):
         (named("a", "timeout_ms = 0"), '4: hook "a": timeout_ms: must be 1 to 600000'),
         (
             named("a") + named("a"),
-            '4: hook "a": id: is that of another hook, too (hint: the other one is at ',
+            '4: hook "a": id: is already used by another hook (hint: the other one is at ',
         ),
         (
             named("a", "mode = 'background'\ncapability = 'guardrail'"),
@@ -223,8 +223,8 @@ def test_hooks_of_a_project_have_no_effect_until_it_is_trusted(home: Path, proje
 
     [note] = before.warnings
     assert note.endswith(
-        "left out hooks.default_timeout_ms, hooks.entries[0], hooks.entries[1] "
-        "(hint: bridle trust shows and allows them)"
+        "ignored hooks.default_timeout_ms, hooks.entries[0], hooks.entries[1] "
+        "(hint: review and allow them with bridle trust)"
     )
     assert [one.place for one in before.held] == [f"{file}:{line}" for line in (2, 3, 6)]
     assert [entry.id for entry in before.hooks.entries] == ["mine"]
@@ -247,8 +247,8 @@ def test_a_hook_of_a_trusted_project_may_not_have_the_id_of_one_of_yours(home: P
         load(home, project)
 
     assert str(caught.value) == (
-        f'{theirs}:1: hook "a": id: is that of another hook, too '
-        f"(hint: the other one is at {mine}:1; without an id it is called hook)"
+        f'{theirs}:1: hook "a": id: is already used by another hook '
+        f"(hint: the other one is at {mine}:1; a hook without an id is called hook)"
     )
 
 
@@ -285,8 +285,8 @@ def test_a_guardrail_that_is_trusted_no_longer_does_not_just_fall_away(
     with pytest.raises(ConfigError) as caught:
         hooks_in(changed, {}, HookOverride(), open_sandbox(changed))
     assert str(caught.value) == (
-        f'{file}:1: hook "a" no longer holds: the project has changed since you trusted it '
-        "(hint: bridle trust shows it again)"
+        f'{file}:1: hook "a" is inactive: the project has changed since you trusted it '
+        "(hint: review it: bridle trust)"
     )
 
 

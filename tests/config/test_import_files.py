@@ -94,10 +94,10 @@ def test_an_agent_that_is_broken_is_told_and_the_others_come(source: Path, home:
             "agent",
             "bad",
             "left out",
-            f"{source}/agents/bad/config.toml:2: model must be a model as provider/name, not 5",
+            f"{source}/agents/bad/config.toml:2: model must be a model, written provider/name, not 5",
         ),
         ImportOutcome("agent", "good"),
-        ImportOutcome("agent", "has space", "left out", "its name is not one for an agent"),
+        ImportOutcome("agent", "has space", "left out", "its name is not valid for an agent"),
     ]
     assert names(home / "agents") == ["good", "good/agent.md", "good/config.toml"]
 

@@ -146,9 +146,9 @@ def test_the_environment_speaks_about_debugging(user: Path):
             ":1: endpoint must be an http:// or https:// address without a password",
         ),
         ('endpoint = "http://x y"', ":1: endpoint must be an http:// or https:// address without a password"),
-        ('\n\nbind = "here"', ':3: bind must be an address as HOST:PORT, not "here"'),
-        ('bind = "::1:50051"', ':1: bind must be an address as HOST:PORT, not "::1:50051"'),
-        ('bind = "a:70000"', ':1: bind must be an address as HOST:PORT, not "a:70000"'),
+        ('\n\nbind = "here"', ':3: bind must be an address, written HOST:PORT, not "here"'),
+        ('bind = "::1:50051"', ':1: bind must be an address, written HOST:PORT, not "::1:50051"'),
+        ('bind = "a:70000"', ':1: bind must be an address, written HOST:PORT, not "a:70000"'),
         ('context_size = "4096"', ':1: context_size must be a whole number, 0 or more, not "4096"'),
         ("context_size = -1", ":1: context_size must be a whole number, 0 or more, not -1"),
         (
@@ -166,7 +166,7 @@ def test_what_is_wrong_is_told_with_its_line(text: str, message: str, user: Path
 
 
 def test_a_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(ConfigError, match="there is no such file"):
+    with pytest.raises(ConfigError, match="file not found"):
         read_kontekst(tmp_path / "config.toml", {})
 
 

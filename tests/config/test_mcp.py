@@ -132,9 +132,9 @@ def test_a_server_of_a_project_is_inert_until_it_is_trusted(home: Path, project:
         ("plain", "https://h", ".mcp.json", False),
     ]
     [note] = before.warnings
-    assert "not trusted: left out mcp.servers.both, mcp.servers.plain (hint:" in note
-    why = "a project may not start or reach servers of its own by itself"
-    assert [one.why for one in before.held] == [f"{why}; it would change yours of that name", why]
+    assert "not trusted: ignored mcp.servers.both, mcp.servers.plain (hint:" in note
+    why = "a project may not start or use its own servers"
+    assert [one.why for one in before.held] == [f"{why}; it would change your own of that name", why]
     assert told(after) == [
         ("both", "shared", ".mcp.json", True),
         mine,
@@ -250,7 +250,7 @@ def test_a_broken_server_of_a_project_does_not_leave_its_place_to_yours(home: Pa
     ("settings", "fault"),
     [
         (McpServerSettings(), "it needs a command or a url"),
-        (McpServerSettings(command="x", url="https://h"), "it has both a command and a url"),
+        (McpServerSettings(command="x", url="https://h"), "it has both a command and a url; use one"),
         (
             McpServerSettings(url="https://h", transport="stdio"),
             "a url is reached by http or sse, not by stdio",
@@ -356,7 +356,7 @@ def test_a_missing_variable_is_named(settings: dict[str, Any], key: str):
         ({"command": "x", "args": ("${N}",)}, "server s: args[0]: has control characters"),
         ({"url": "https://h/${V}"}, "server s: url: has control characters"),
         ({"url": "https://h", "headers": {"A": "${V}"}}, "server s: headers.A: has control characters"),
-        ({"command": "${E}"}, "server s: command: nothing is left of it"),
+        ({"command": "${E}"}, "server s: command: it is empty"),
         (
             {"command": "x", "cwd": "sub"},
             "server s: cwd: must be an absolute path, or one below ~/",
@@ -441,7 +441,7 @@ def test_an_address_cannot_be_used(url: str):
 
 def test_secrets_go_to_other_hosts_encrypted_only():
     assert url_problem("http://h/x", is_secret=False) is None
-    why = "is unencrypted, and headers would go to h"
+    why = "is unencrypted, so headers would be sent to h in the clear"
     assert url_problem("http://h/x", is_secret=True) == (why, "use https")
     assert url_problem("http://127.0.0.1.evil.com/", is_secret=True) is not None
 
@@ -509,7 +509,7 @@ def test_who_is_to_trust_a_project_hears_that_it_would_change_a_server_of_theirs
     said = [(one.key, one.why.partition("; ")[2]) for one in load(home, project).held]
 
     assert said == [
-        ("mcp.servers.git", "it would change yours of that name"),
+        ("mcp.servers.git", "it would change your own of that name"),
         ("mcp.servers.other", ""),
-        ("mcp.servers.git", "it would change yours of that name"),
+        ("mcp.servers.git", "it would change your own of that name"),
     ]

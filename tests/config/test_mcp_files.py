@@ -125,16 +125,16 @@ NAME_HINT = "(hint: letters, digits, - and single _ inside, at most 48)"
             '{\n"mcpServers": 3}',
             f"2: {NO_TABLE}",
         ),
-        ('{"mcpServers": {"a__b": {}}}', f"1: mcpServers.a__b cannot be the name of a server {NAME_HINT}"),
-        ('{"mcpServers":\n {"": {}}}', f'2: mcpServers."" cannot be the name of a server {NAME_HINT}'),
-        ('{"mcpServers": {"..": {}}}', f'1: mcpServers.".." cannot be the name of a server {NAME_HINT}'),
+        ('{"mcpServers": {"a__b": {}}}', f"1: mcpServers.a__b is not a valid server name {NAME_HINT}"),
+        ('{"mcpServers":\n {"": {}}}', f'2: mcpServers."" is not a valid server name {NAME_HINT}'),
+        ('{"mcpServers": {"..": {}}}', f'1: mcpServers.".." is not a valid server name {NAME_HINT}'),
         (
             f'{{"mcpServers": {{"{"a" * 49}": {{}}}}}}',
-            f"1: mcpServers.{'a' * 49} cannot be the name of a server {NAME_HINT}",
+            f"1: mcpServers.{'a' * 49} is not a valid server name {NAME_HINT}",
         ),
         (
             '{"mcpServers": {"a b": {},\n"a.b": {}}}',
-            '2: mcpServers."a.b" would be named a_b, as another one is (hint: rename one of them)',
+            '2: mcpServers."a.b" would get the name a_b, which is already used (hint: rename one of them)',
         ),
     ],
 )
@@ -165,7 +165,7 @@ def test_a_file_that_is_not_there_or_leads_out_of_the_project(tmp_path: Path):
     (project / ".mcp.json").symlink_to(tmp_path / "secret")
 
     assert read_mcp_file(tmp_path / "none", tmp_path) is None
-    with pytest.raises(ConfigError, match="leads out of the project"):
+    with pytest.raises(ConfigError, match="points outside the project"):
         read_mcp_file(project / ".mcp.json", project)
 
 
@@ -180,7 +180,7 @@ def test_a_file_that_is_wrong_is_left_out_and_the_other_one_counts(tmp_path: Pat
     shared.mkdir()
     unread = read_mcp_files(tmp_path, Path("/home"))
 
-    end = "; its tool servers are left out (hint: mend the file, or remove it)"
+    end = "; its MCP servers are skipped (hint: fix the file, or remove it)"
     assert unparsed.broken == (f"{shared}:1: not valid JSON: input data was truncated{end}",)
     assert unread.broken == (f"{shared}: is not a regular file{end}",)
     assert [list(found.files) for found in (unparsed, unread)] == [[read_mcp_file(ours, tmp_path)]] * 2

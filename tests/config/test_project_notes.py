@@ -62,7 +62,7 @@ def test_files_that_make_no_sense_name_no_command(tmp_path: Path, package: str):
     (tmp_path / "package.json").write_text(package)
     (tmp_path / "Makefile").symlink_to("/etc/passwd")
 
-    assert "- (say here how to build and to test)\n" in notes_text(tmp_path)
+    assert "- (how to build and test)\n" in notes_text(tmp_path)
 
 
 def test_notes_that_are_there_stay(tmp_path: Path):

@@ -127,7 +127,7 @@ def test_without_a_home_nothing_lies_below_it():
     with pytest.raises(ConfigError) as caught:
         resolve_rules([Rule("deny", "read_file", "~/x")], None, Path("/w"))
 
-    assert str(caught.value) == 'rule "read_file(~/x)": there is no home folder (hint: set HOME)'
+    assert str(caught.value) == 'rule "read_file(~/x)": no home folder (hint: set HOME)'
 
 
 @pytest.mark.parametrize(

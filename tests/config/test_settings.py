@@ -21,7 +21,7 @@ from bridle.config.trust_record import fingerprint, set_trust
 from bridle.config.validation import build
 from bridle.core.errors import ConfigError
 
-NOTE = "this project is not trusted: left out {} (hint: bridle trust shows and allows them)"
+NOTE = "this project is not trusted: ignored {} (hint: review and allow them with bridle trust)"
 DEFAULT = Source("default")
 
 
@@ -157,7 +157,7 @@ def test_a_flag_that_is_not_given_does_not_count(home: Path, cwd: Path):
             'flag: limits.max_tokens must be a whole number, 1 or more, not "ten"',
         ),
         ({"limits.max_tokens": 1.5}, "flag: limits.max_tokens must be a whole number, 1 or more, not 1.5"),
-        ({"model": "gpt"}, 'flag: model must be a model as provider/name, not "gpt"'),
+        ({"model": "gpt"}, 'flag: model must be a model, written provider/name, not "gpt"'),
         ({"limits.tokens": 1}, "unknown key limits.tokens (hint: did you mean limits.max_tokens?)"),
         ({"model": "a/b", "model.x": 1}, "model is not a table"),
     ],
@@ -359,8 +359,8 @@ def test_a_projects_config_that_is_a_link_to_elsewhere_is_not_read(home: Path, c
     (cwd / ".bridle/config.toml").symlink_to(tmp_path / "key")
 
     assert refusal(home, cwd) == (
-        f"{cwd}/.bridle/config.toml: leads out of the project to {tmp_path}/key "
-        "(hint: replace the link by a file)"
+        f"{cwd}/.bridle/config.toml: points outside the project, to {tmp_path}/key "
+        "(hint: replace the link with a file)"
     )
 
 
@@ -410,8 +410,8 @@ def test_a_key_of_another_kind_is_refused(home: Path, cwd: Path):
     user = write(home, '[providers.box]\nbase_url = "http://h/v1"\nctx_size = 4096\n')
 
     assert refusal(home, cwd) == (
-        f"{user}:3: providers.box.ctx_size means nothing for a provider of kind openai "
-        "(hint: it is a key of kind llama and embedded)"
+        f"{user}:3: providers.box.ctx_size does not apply to a provider of kind openai "
+        "(hint: it applies to kind llama and embedded)"
     )
 
 
@@ -453,7 +453,7 @@ def test_a_trusted_project_names_no_program_that_runs_outside_the_sandbox(home: 
     assert (settings.kernel.syd_config, settings.scale.fetch, settings.scale.runs) == ("", (), 3)
     [note] = settings.warnings
     assert note == (
-        "left out kernel.syd_config, providers.llama.executable, scale.fetch of this project "
+        "ignored kernel.syd_config, providers.llama.executable, scale.fetch of this project "
         "(hint: set it in your own config.toml)"
     )
 

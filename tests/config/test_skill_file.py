@@ -72,7 +72,7 @@ def test_without_front_matter_the_file_gives_the_name():
             "name: look\ndescription: d",
             SkillProblem(
                 f"{PATH}:2",
-                'its name "look" is not that of its folder',
+                'its name "look" differs from its folder\'s',
                 "rename one of them; until then it is called review",
                 is_left_out=False,
             ),
@@ -80,7 +80,7 @@ def test_without_front_matter_the_file_gives_the_name():
         (
             "name: review",
             SkillProblem(
-                f"{PATH}:2", "it has no description, by which a model would find it", is_left_out=False
+                f"{PATH}:2", "it has no description, so the model cannot choose it", is_left_out=False
             ),
         ),
         (
@@ -101,7 +101,7 @@ def test_a_name_that_others_would_refuse_is_told():
     result = parsed("---\ndescription: d\n---\nLook.", SkillFile(PATH, "My_Review", "user", has_folder=True))
 
     assert [problem.message for problem in result.problems] == [
-        "My_Review has more than small letters, digits and single dashes"
+        "My_Review should have only lowercase letters, digits and single dashes"
     ]
 
 
@@ -116,15 +116,15 @@ def test_a_name_that_others_would_refuse_is_told():
             "---\nname: a\ndescription: use it: now\n---\nx",
             (
                 ":3: not valid YAML: mapping values are not allowed in this context "
-                '(put a text with a colon in it between quotes: "…")'
+                '(quote text that contains a colon: "…")'
             ),
         ),
         ("---\na: 2024-99-99\n---\nx", ":2: not valid YAML: month must be in 1..12"),
         ("---\na: !!python/name:os.system\n---\nx", ":2: not valid YAML: could not determine a constructor"),
-        ("---\na: \x00\n---\nx", ":2: not valid YAML: it holds characters that YAML does not allow"),
+        ("---\na: \x00\n---\nx", ":2: not valid YAML: it contains characters that YAML does not allow"),
         ("---\n- a\n---\nx", ":2: its front matter is not a list of keys and values (write key: value)"),
         ("---\n1: a\n---\nx", ":2: its front matter is not a list of keys and values (write key: value)"),
-        ("---\na: &a 1\nb: *a\n---\nx", ":2: not valid front matter: no aliases (*a) here"),
+        ("---\na: &a 1\nb: *a\n---\nx", ":2: not valid front matter: aliases (*a) are not allowed"),
         (f"---\na: {'[' * 9000}\n---\nx", ":2: not valid front matter: nested too deeply"),
         (f"---\na: {'b' * 17_000}\n---\nx", ":2: its front matter has more than 16,384 characters"),
         ("---\nname: 5\n---\nx", ":2: name must be text, not 5"),
@@ -134,15 +134,15 @@ def test_a_name_that_others_would_refuse_is_told():
         ("+++\nname = ''\n+++\n", ": it has no text"),
         (
             "+++\nname = '../x'\n+++\nx",
-            ':2: "../x" is not a name (a name has letters, digits, -, _ and dots inside, 64 at most)',
+            ':2: "../x" is not a name (use letters, digits, -, _ and inner dots, at most 64 characters)',
         ),
         (
             "---\nuser-invokable: false\n---\nx",
             ":2: unknown key user-invokable (did you mean user_invocable?)",
         ),
         ("+++\ndescripton = 'd'\n+++\nx", ":2: unknown key descripton (did you mean description?)"),
-        ("+++\na = 1\n", ":1: its front matter has no end (close it with a line like its first)"),
-        ("---\ndisable-model-invocation: true\n\nx", ":1: its front matter has no end"),
+        ("+++\na = 1\n", ":1: its front matter is not closed (close it with a line like the first)"),
+        ("---\ndisable-model-invocation: true\n\nx", ":1: its front matter is not closed"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, message: str):
@@ -168,4 +168,4 @@ def test_no_front_matter_is_too_strange(head: str):
 def test_merged_keys_cannot_grow_without_bound():
     lines = ["a0: &a0 {k: v}", *(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 40))]
 
-    assert "no aliases" in refusal("---\n" + "\n".join(lines) + "\n---\nx")
+    assert "aliases (*a0) are not allowed" in refusal("---\n" + "\n".join(lines) + "\n---\nx")

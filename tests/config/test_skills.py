@@ -147,8 +147,8 @@ def test_a_link_of_a_project_may_not_lead_out_of_it(home: Path, project: Path):
 
     assert [(skill.name, skill.body) for skill in loaded.skills] == [("inside", "fine")]
     assert list(map(str, loaded.problems)) == [
-        f"{folder / 'leak.md'}: leads out of the project to {secret}",
-        f"{project / '.claude/skills'}: it leads out of the project to {home.parent / 'elsewhere'}",
+        f"{folder / 'leak.md'}: points outside the project, to {secret}",
+        f"{project / '.claude/skills'}: it points outside the project, to {home.parent / 'elsewhere'}",
     ]
 
 
@@ -170,7 +170,7 @@ def test_there_are_never_too_many(home: Path, project: Path):
     assert len(loaded.skills) == MAX_SKILLS
     assert list(map(str, loaded.problems)) == [
         f"{folder}: it has more than 1,000 entries",
-        f"{folder / f's{MAX_SKILLS:04}.md'}: there are more than 200 skills",
+        f"{folder / f's{MAX_SKILLS:04}.md'}: more than 200 skills",
     ]
 
 

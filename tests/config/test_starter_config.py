@@ -149,6 +149,6 @@ def test_there_is_an_end_to_copies(tmp_path: Path):
     for number in range(1, 51):
         (tmp_path / f"config.toml.bak{number if number > 1 else ''}").write_text(f"# {number}\n")
 
-    with pytest.raises(ConfigError, match="there are 50 copies of it already"):
+    with pytest.raises(ConfigError, match="50 backups of it already exist"):
         write_settings(file, MODEL, "ask")
     assert file.read_text() == 'model = "a/b"\n'

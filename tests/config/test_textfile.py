@@ -86,8 +86,11 @@ def test_a_link_is_followed_inside_the_folder_only(tmp_path: Path):
     assert read_text(project / "near", within=project) == "inside"
     assert read_text(project / "far") == "secret"
     assert [refusal(project / "far", within=project), refusal(project / "up/key", within=project)] == [
-        f"{project}/far: leads out of the project to {tmp_path}/key (hint: replace the link by a file)",
-        f"{project}/up/key: leads out of the project to {tmp_path}/key (hint: replace the link by a file)",
+        f"{project}/far: points outside the project, to {tmp_path}/key (hint: replace the link with a file)",
+        (
+            f"{project}/up/key: points outside the project, to {tmp_path}/key"
+            " (hint: replace the link with a file)"
+        ),
     ]
 
 

@@ -17,7 +17,7 @@ from bridle.config.trust_policy import (
 )
 from bridle.core.permission import Mode
 
-SERVER = "a project may not start or reach servers of its own by itself"
+SERVER = "a project may not start or use its own servers"
 LOWER = "a project may only lower it"
 
 
@@ -30,7 +30,7 @@ def found(tree: dict[str, Any], **yours: Any) -> list[WithheldKey]:
     [
         (
             {"rules": {"allow": ["bash"]}},
-            [(("rules", "allow"), "a project may not allow anything by itself")],
+            [(("rules", "allow"), "a project may not allow anything")],
         ),
         (
             {"mcp": {"wait": 1, "servers": {"a": {"command": "x"}, "b": {"enabled": True}}}},
@@ -48,26 +48,23 @@ def found(tree: dict[str, Any], **yours: Any) -> list[WithheldKey]:
             {"lsp": {"enabled": True, "servers": {"a": {"settings": {}}}}},
             [
                 (("lsp", "enabled"), "a project may only switch it off"),
-                (("lsp", "servers", "a"), "a project may not decide which programs look at its code"),
+                (("lsp", "servers", "a"), "a project may not choose the programs that analyse its code"),
             ],
         ),
         (
             {"hooks": {"entries": [{"runtime": {"type": "in_process", "name": "f"}}] * 2}},
-            [
-                (("hooks", "entries", index), "a project may not run code of its own by itself")
-                for index in range(2)
-            ],
+            [(("hooks", "entries", index), "a project may not run its own code") for index in range(2)],
         ),
         (
             {"tools": {"background_after": 1}},
-            [(("tools", "background_after"), "a project may not set this by itself")],
+            [(("tools", "background_after"), "a project may not set this without your trust")],
         ),
         ({"tools": {"max_output_bytes": 10**9}}, [(("tools", "max_output_bytes"), LOWER)]),
         (
             {"providers": {"openai": {"window_tokens": 5}}, "model": "a/b"},
             [
                 (("providers", "openai"), "a project may not decide where requests and keys go"),
-                (("model",), "a project may not decide which model answers"),
+                (("model",), "a project may not choose the model"),
             ],
         ),
     ],
@@ -80,7 +77,7 @@ def test_a_server_that_would_take_the_place_of_yours_is_named_so():
     yours = McpSettings(servers={"a": McpServerSettings(command="x")})
 
     assert found({"mcp": {"servers": {"a": {"command": "y"}}}}, mcp=yours) == [
-        WithheldKey(("mcp", "servers", "a"), f"{SERVER}; it would change yours of that name")
+        WithheldKey(("mcp", "servers", "a"), f"{SERVER}; it would change your own of that name")
     ]
     assert found({"mcp": {"servers": {"a": {"enabled": False}}}}, mcp=yours) == []
 
@@ -143,7 +140,7 @@ def test_what_is_left_out_is_said_in_one_line():
     keys = ("rules.allow", "providers.x")
 
     assert warn_untrusted_keys((), has_lapsed=False) == ()
-    told = "left out rules.allow, providers.x (hint: bridle trust shows and allows them)"
+    told = "ignored rules.allow, providers.x (hint: review and allow them with bridle trust)"
     assert warn_untrusted_keys(keys, has_lapsed=False) == (f"this project is not trusted: {told}",)
     lapsed = f"this project has changed since you trusted it: {told}"
     assert warn_untrusted_keys(keys, has_lapsed=True) == (lapsed,)

@@ -20,7 +20,7 @@ from bridle.config.trust_record import (
 )
 from bridle.core.errors import ConfigError
 
-CHANGED = "this project has changed since you trusted it: left out "
+CHANGED = "this project has changed since you trusted it: ignored "
 
 
 @pytest.fixture

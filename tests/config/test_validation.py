@@ -108,7 +108,7 @@ def test_a_good_tree_has_no_problems_and_becomes_its_struct():
         ({"wait": []}, 'wait must be a duration such as "30m", longer than zero, not []'),
         (
             {"pause": "soon"},
-            'pause: malformed duration "soon" (hint: write for example 30m, 1h30m, 500ms or 2.5s)',
+            'pause: malformed duration "soon" (hint: for example: 30m, 1h30m, 500ms or 2.5s)',
         ),
         ({"headers": {"X-Key": 5}}, "headers.X-Key must be text"),
         (

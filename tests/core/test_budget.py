@@ -126,7 +126,7 @@ def test_what_is_refused_for_its_turns_holds_nothing_of_the_rest():
 @pytest.mark.parametrize("amount", [-1, math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("name", Limits.__struct_fields__)
 def test_what_is_no_amount_cannot_be_a_limit(name: str, amount: float):
-    with pytest.raises(UsageError, match=f"^{name}: {amount} cannot be a limit "):
+    with pytest.raises(UsageError, match=f"^{name}: {amount} is not a valid limit "):
         Budget(Limits(**{name: amount}), 0.0)
 
 

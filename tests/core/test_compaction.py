@@ -455,5 +455,5 @@ def test_pins_have_bounds():
         check_pin([], " \n")
     with pytest.raises(UsageError, match="longer than 16 KiB"):
         check_pin([], "é" * 8_193)
-    with pytest.raises(UsageError, match="100 texts are pinned already"):
+    with pytest.raises(UsageError, match="100 texts are already pinned"):
         check_pin([str(number) for number in range(100)], "x")

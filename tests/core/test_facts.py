@@ -50,14 +50,14 @@ def test_records_without_a_creation_or_checkpoint_are_corrupt():
     with pytest.raises(StoreCorrupt) as caught:
         fold(records_of(SessionTitled("x")))
 
-    assert str(caught.value) == "the session's records do not begin with its creation"
+    assert str(caught.value) == "the session's first record is not its creation"
 
 
 def test_a_session_without_records_is_not_known():
     session = fold([])
 
     assert (session.seq, session.updated_at, session.messages) == (0, 0, [])
-    with pytest.raises(StoreCorrupt, match="do not begin with its creation"):
+    with pytest.raises(StoreCorrupt, match="first record is not its creation"):
         _ = session.known
 
 

@@ -174,5 +174,5 @@ async def _look_through(house: House, guests: Sequence[Guest], part: Part) -> li
             part.wrong += [f"{session}: {fault}" for fault in faults]
     finally:
         await store.aclose()
-    part.wrong += [f"{session} is not there" for session in by_session]
+    part.wrong += [f"{session} does not exist" for session in by_session]
     return events

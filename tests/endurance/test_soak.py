@@ -24,12 +24,12 @@ async def test_nothing_is_lost_doubled_or_left_behind(tmp_path: Path):
 
 
 def test_a_report_says_what_is_wrong_and_how_to_repeat_it():
-    report = Report(7, 1.5, [Part("storm", {"runs": 1200}, ["it is not there"])], ["left behind: 1"])
+    report = Report(7, 1.5, [Part("storm", {"runs": 1200}, ["it does not exist"])], ["left behind: 1"])
 
     assert report.text.splitlines() == [
         "soak: 1.5 s, seed 7",
         "storm: runs 1,200",
-        "wrong: storm: it is not there",
+        "wrong: storm: it does not exist",
         "wrong: left behind: 1",
         "soak: failed with seed 7",
     ]

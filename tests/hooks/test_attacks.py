@@ -91,7 +91,7 @@ async def test_a_program_that_is_replaced_denies_until_a_new_run(tmp_path: Path)
     second = await hooks.ask(told(), lambda _: None)
 
     assert first.outcome == HookOutcome()
-    assert second == refused(f"{path} was changed since the run began; a new run takes it as it is")
+    assert second == refused(f"{path} was changed since the run started; a new run uses the changed file")
     assert (await guarded(tmp_path, running(path))).outcome == HookOutcome()
 
 
@@ -136,17 +136,17 @@ async def test_its_children_and_their_children_are_killed_too(tmp_path: Path):
         ("tell({}); sys.exit('broken\\nin two')", "exit status 1: broken in two"),
         ("tell({}); sys.exit(2)", "exit status 2"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "killed by signal 9"),
-        ("pass", "its answer makes no sense: it printed nothing"),
-        ("print('all good')", "its answer makes no sense: JSON is malformed: invalid character (byte 0)"),
-        ("sys.stdout.buffer.write(b'\\xff\\xfe{}')", "its answer makes no sense: JSON is malformed"),
-        ("tell({}); tell({})", "its answer makes no sense: JSON is malformed"),
-        ("tell({'decision': 'allow'})", "its answer makes no sense: Expected `object | null`, got `str`"),
-        ("tell({'Decision': {'decision': 'allow'}})", "its answer makes no sense: Object contains unknown"),
+        ("pass", "its answer is invalid: it printed nothing"),
+        ("print('all good')", "its answer is invalid: JSON is malformed: invalid character (byte 0)"),
+        ("sys.stdout.buffer.write(b'\\xff\\xfe{}')", "its answer is invalid: JSON is malformed"),
+        ("tell({}); tell({})", "its answer is invalid: JSON is malformed"),
+        ("tell({'decision': 'allow'})", "its answer is invalid: Expected `object | null`, got `str`"),
+        ("tell({'Decision': {'decision': 'allow'}})", "its answer is invalid: Object contains unknown"),
         (
             "tell({'decision': {'decision': 'allow', 'message': 'x'}})",
-            "its answer makes no sense: unknown key",
+            "its answer is invalid: unknown key",
         ),
-        ("sys.stdout.write('[' * 9000)", "its answer makes no sense: "),
+        ("sys.stdout.write('[' * 9000)", "its answer is invalid: "),
         ("sys.stderr.write('\\x1b[2J' * 500); sys.exit(1)", "exit status 1: �[2J"),
     ],
 )
@@ -331,8 +331,8 @@ async def test_a_server_reads_and_answers(tmp_path: Path):
         (b"HTTP/1.1 307 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", "answered with status 307"),
         (b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}", "answered with status 500"),
         (b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n", "answered with status 404"),
-        (b"", "the connection broke off"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}", "the connection broke off"),
+        (b"", "the connection was lost"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}", "the connection was lost"),
         (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "the answer is not HTTP"),
     ],
 )
@@ -358,7 +358,7 @@ async def test_a_body_that_makes_no_sense_denies(tmp_path: Path, data: bytes, re
 
     assert round_.outcome.deny is not None
     assert round_ == refused(round_.outcome.deny.message)
-    assert round_.outcome.deny.message.startswith(f"its answer makes no sense: {reason}")
+    assert round_.outcome.deny.message.startswith(f"its answer is invalid: {reason}")
 
 
 async def test_a_server_that_sends_without_end_is_cut_off(tmp_path: Path):
@@ -401,7 +401,7 @@ async def test_a_server_that_resets_denies(tmp_path: Path):
     async with serving(reset) as url:
         round_ = await guarded(tmp_path, posting(url))
 
-    assert round_ == refused(f"{url}: the connection broke off")
+    assert round_ == refused(f"{url}: the connection was lost")
 
 
 async def test_a_server_that_is_not_there_denies(tmp_path: Path):
@@ -465,7 +465,7 @@ async def test_an_answer_of_a_function_that_makes_no_sense_denies(answer: HookRe
     round_ = await asked(entries, at=site(handlers={"a": lambda invocation: answer}))
 
     assert round_.outcome.deny is not None
-    assert round_.outcome.deny.message.startswith("its answer makes no sense: ")
+    assert round_.outcome.deny.message.startswith("its answer is invalid: ")
     assert msgspec.json.decode(msgspec.json.encode(round_.events[1]), type=HookDenied) == round_.events[1]
 
 

@@ -62,7 +62,7 @@ def specific(**parts: Any) -> dict[str, Any]:
         (specific(permissionDecision="deny", permissionDecisionReason="no"), HookResponse(Deny("no"))),
         (
             specific(permissionDecision="ask", permissionDecisionReason="sure?"),
-            HookResponse(Deny("the hook wants a person to confirm this, and a hook cannot ask: sure?")),
+            HookResponse(Deny("the hook asked for confirmation, which hooks cannot do: sure?")),
         ),
         (specific(additionalContext="be kind"), HookResponse()),
         (
@@ -97,5 +97,5 @@ def test_exit_status_2_is_a_deny_whatever_was_printed(errors: bytes, message: st
     ],
 )
 def test_json_that_makes_no_sense_is_an_error(output: bytes):
-    with pytest.raises(HookError, match="makes no sense"):
+    with pytest.raises(HookError, match="its answer is invalid"):
         parse_claude_output(0, output, b"", EDIT)

@@ -552,7 +552,7 @@ async def test_a_sub_agent_has_the_hooks_as_they_were_when_the_run_began(tmp_pat
 
     assert child.points == hooks.points
     assert asked.outcome.deny is not None
-    assert "was changed since the run began" in asked.outcome.deny.message
+    assert "was changed since the run started" in asked.outcome.deny.message
     assert await child.aclose() == await hooks.aclose() == ()
 
 

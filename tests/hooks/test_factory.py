@@ -44,12 +44,12 @@ async def test_a_run_leaves_hooks_out_and_then_adds_its_own():
 @pytest.mark.parametrize(
     ("entries", "override", "message"),
     [
-        ([calling("a"), calling("a")], (), 'f.toml:3: hook "a": id: is that of another hook, too'),
-        ([calling("a")], (calling("a"),), 'f.toml:3: hook "a": id: is that of another hook, too'),
+        ([calling("a"), calling("a")], (), 'f.toml:3: hook "a": id: is already used by another hook'),
+        ([calling("a")], (calling("a"),), 'f.toml:3: hook "a": id: is already used by another hook'),
         (
             [],
             (calling("a"), calling("a")),
-            'the options of this run: hook "a": id: is that of another hook, too',
+            'the options of this run: hook "a": id: is already used by another hook',
         ),
         ([calling("a", id="")], (), 'settings: hook "": id: must be 1 to 100 characters on one line'),
         (
@@ -206,7 +206,7 @@ async def test_a_program_works_in_the_working_directory(tmp_path: Path):
 def test_a_program_where_agents_can_write_is_not_taken_by_its_name(tmp_path: Path):
     path = script(tmp_path, "pass")
     environ = {**ENVIRON, "PATH": f".:{tmp_path}"}
-    said = f"is not used: {path} lies in a folder that agents can write to"
+    said = f"is not used: {path} is in a folder that agents can write to"
 
     assert find_program("hook", environ, str(tmp_path)) == HookProgram("hook", said)
     assert find_program("hook", environ, "/elsewhere", [str(tmp_path)]) == HookProgram("hook", said)

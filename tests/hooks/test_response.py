@@ -59,7 +59,7 @@ def test_anything_else_is_an_error(data: bytes, reason: str):
     with pytest.raises(HookError) as caught:
         parse_response(data)
 
-    assert caught.value.message.startswith(f"its answer makes no sense: {reason}")
+    assert caught.value.message.startswith(f"its answer is invalid: {reason}")
     assert caught.value.raw == data
 
 

@@ -129,7 +129,7 @@ async def test_where_there_is_no_sandbox_a_guardrail_fails_closed(tmp_path: Path
 
     heard = await asked([running(path)], at=walled(tmp_path, LocalSandbox(home="/", kind="none")))
 
-    assert "no sandbox on this machine" in message(heard.outcome)
+    assert "no sandbox is available on this machine" in message(heard.outcome)
     assert not (tmp_path / "ran").exists()
 
 

@@ -419,9 +419,9 @@ async def test_a_tampered_snapshot_changes_nothing(stage: Stage):
     sealed = bytearray(seal(taken.data, key, "s1"))
     sealed[-1] ^= 1
 
-    with pytest.raises(ToolError, match="nothing is restored"):
+    with pytest.raises(ToolError, match="nothing was restored"):
         await stage.kernel.restore(open_sealed(bytes(sealed), key, "s1"))
-    with pytest.raises(ToolError, match="nothing is restored"):
+    with pytest.raises(ToolError, match="nothing was restored"):
         await stage.kernel.restore(b'json:{"vars": {"state": "gone"}, "files": {"../../x": ""}}')
     assert await works(stage)
 

@@ -45,7 +45,7 @@ def shared():
         ("async with asyncio.Lock() as lock:\n    print('held')", "held\n"),
         ("exit()", ""),
         ("import sys\nsys.exit(0)", ""),
-        ("exit", "exit() ends this cell; the names stay\n"),
+        ("exit", "exit() ends this cell; variables are kept\n"),
         ("message('x')", ""),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_syntax_error_runs_nothing(shared):
         ("raise SystemExit(2)", "SystemExit: 2"),
         (
             "input()",
-            "EOFError: input() cannot work here: nobody can type into a cell; put the value into the code",
+            "EOFError: input() does not work in a cell; put the value into the code",
         ),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         (

@@ -355,6 +355,8 @@ def test_a_call_that_nobody_will_answer_fails():
         host.receive()
         host.close_stdin()
 
-        assert host.run("", key=key).error.endswith("ToolError: the host has gone, nobody can answer")
+        assert host.run("", key=key).error.endswith(
+            "ToolError: the host is gone, so calls cannot be answered"
+        )
         with pytest.raises(Gone):
             host.receive()

@@ -291,7 +291,7 @@ async def test_arguments_that_are_no_object_are_refused(start_other: StartKernel
     ((found,), _) = await outcome(stage)
 
     assert (found["success"], stage.called) == (False, [])
-    assert found["result"].startswith('"echo: its arguments are no JSON object')
+    assert found["result"].startswith('"echo: its arguments are not a JSON object')
 
 
 async def test_calls_that_a_cell_leaves_running_are_cancelled_and_awaited(start_other: StartKernel):
@@ -347,7 +347,7 @@ async def test_without_tools_every_call_is_refused(start_other: StartKernel):
 
     found, _ = await outcome(stage, call=None)
 
-    assert found == [tool_result(1, "echo: there are no tools here", success=False)]
+    assert found == [tool_result(1, "echo: no tools are available", success=False)]
 
 
 async def test_an_error_of_bridle_is_a_failed_result(start_other: StartKernel):
@@ -493,9 +493,7 @@ async def test_a_cancelled_cell_has_settled_in_time(start_other: StartKernel, sc
         await task
     assert time.monotonic() - start < PATIENCE_S
     assert not stage.kernel.is_alive
-    with pytest.raises(
-        ToolError, match="the Python kernel is gone: it did not heed that its cell was stopped"
-    ):
+    with pytest.raises(ToolError, match="the Python kernel is gone: it ignored that its cell was stopped"):
         await stage.run("")
 
 
@@ -702,7 +700,7 @@ async def test_a_guest_that_calls_without_reading_is_ended(
 
     result = await stage.run("", call=lambda name, args: asyncio.Event().wait())  # type: ignore[arg-type, return-value]
 
-    assert result == CellResult("", ended="died", why="it does not read what it is sent", calls=1)
+    assert result == CellResult("", ended="died", why="it does not read its input", calls=1)
     assert stage.kernel._channel.unread_bytes <= MAX_UNREAD_BYTES + 200_000
 
 
@@ -747,7 +745,7 @@ async def test_a_guest_that_never_answers_a_question_is_ended(
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await stage.kernel.restore(b"json:{}")
-    assert stage.kernel.why_dead == "it was left half done"
+    assert stage.kernel.why_dead == "it was interrupted"
 
 
 async def test_a_snapshot_that_nobody_waits_for_costs_nothing(start_other: StartKernel):
@@ -772,7 +770,7 @@ async def test_a_snapshot_that_is_too_large_is_refused(start_other: StartKernel)
     )
     stage = await scripted(start_other, script, max_snapshot_bytes=9_000_000)
 
-    with pytest.raises(ToolError, match="larger than 9000000 bytes"):
+    with pytest.raises(ToolError, match="exceed 9000000 bytes"):
         await stage.kernel.snapshot()
     assert stage.kernel.is_alive
 

@@ -258,7 +258,7 @@ def test_destroy_ends_a_kernel_that_just_starts():
         await loop.advance(0)
         await pool.destroy("a")
         start.go.set()
-        with refused("ended while it started"):
+        with refused("stopped while it was starting"):
             await taking
 
         assert [kernel.is_closed for kernel in start.made] == [True]
@@ -475,7 +475,7 @@ def test_aclose_ends_those_in_use_those_that_wait_and_those_that_start():
         await loop.advance(0)
         await pool.aclose()
         start.go.set()
-        with refused("ended while it started"):
+        with refused("stopped while it was starting"):
             await taking
         await pool.put("a", HERE, used)
         with refused("closing"):

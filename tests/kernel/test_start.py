@@ -100,7 +100,7 @@ def test_an_interpreter_that_the_sandbox_does_not_see_at_all_is_refused_or_repla
         mine.write_bytes(b"\x7fELF")
         mine.chmod(0o755)
         assert find_python(settings_for(Path(hidden), confined=True), str(project)) != str(mine)
-        with pytest.raises(ToolError, match="lies where the sandbox does not see it"):
+        with pytest.raises(ToolError, match="is not visible in the sandbox"):
             find_python(settings_for(Path(hidden), confined=True, python="python3"), str(project))
 
 
@@ -110,13 +110,13 @@ def test_a_path_that_is_set_is_relative_to_the_project(tools: Path, project: Pat
 
     held = settings_for(tools, python=wanted, confined=True)
     assert find_python(held, str(project)) == str(project / wanted)
-    with pytest.raises(ToolError, match="is not run without a sandbox: it lies in a folder that agents can"):
+    with pytest.raises(ToolError, match="is not run without a sandbox: it is in a folder that agents can"):
         find_python(settings_for(tools, python=wanted), str(project))
 
 
 @pytest.mark.parametrize("name", ["nothing", "./nothing", "/nonexistent/python", "/"])
 def test_an_interpreter_that_is_not_there_is_an_error(tools: Path, project: Path, name: str):
-    with pytest.raises(ToolError, match=rf"there is no Python interpreter {name} \(hint: set `python`"):
+    with pytest.raises(ToolError, match=rf"Python interpreter not found: {name} \(hint: set `python`"):
         find_python(settings_for(tools, python=name), str(project))
 
 

@@ -157,7 +157,7 @@ async def test_a_kernel_that_dies_is_replaced_by_one_with_the_variables_as_befor
     assert (output.is_error, output.notes) == (True, ())
     assert output.text == (
         "[the kernel died: exit status 3; "
-        "the next cell gets a new kernel with the variables as before this one]"
+        "the next cell gets a new kernel with the variables from before this cell]"
     )
     assert after.startswith("1\n[a new kernel, with the variables of the last one; not kept: ")
     assert "f" in after.partition("not kept: ")[2]
@@ -169,7 +169,7 @@ async def test_a_cell_that_takes_too_long_keeps_what_it_did(make: MakeDesk):
 
     assert output.is_error
     assert output.text.splitlines()[-1] == (
-        "[the cell took too long: more than 0.3 s; its variables are as the code left them]"
+        "[the cell took too long: more than 0.3 s; its variables are kept as the code left them]"
     )
     assert await desk.text("x") == "5"
 
@@ -181,7 +181,7 @@ async def test_a_cell_that_takes_too_long_and_does_not_heed_loses_what_it_did(ma
 
     assert output.text == (
         "[the cell took too long: no answer 0.1 s after it was interrupted; "
-        "the next cell gets a new kernel with the variables as before this one]"
+        "the next cell gets a new kernel with the variables from before this cell]"
     )
     assert await desk.text("x") == f"1\n{NEW}"
 
@@ -267,8 +267,8 @@ async def test_a_snapshot_that_was_changed_is_refused_and_that_is_said(desk: Des
     forged = desk.beside("forged", snapshot=blobs.put(bytes(sealed)))
 
     assert await forged.text("'x' in globals()") == (
-        "False\n[a new kernel, and empty: what the last one held cannot be restored: "
-        "the snapshot was not made by Bridle on this machine for this session; nothing is restored]"
+        "False\n[a new, empty kernel: the variables of the last one cannot be restored: "
+        "the snapshot was not made by Bridle on this machine for this session; nothing was restored]"
     )
 
 
@@ -279,7 +279,7 @@ async def test_a_snapshot_of_another_key_is_refused(desk: Desk, make: MakeDesk):
 
     seen = await stranger.text("'x' in globals()")
     assert seen.startswith(
-        "False\n[a new kernel, and empty: what the last one held cannot be restored: the snap"
+        "False\n[a new, empty kernel: the variables of the last one cannot be restored: the snap"
     )
 
 
@@ -293,8 +293,8 @@ async def test_a_snapshot_that_is_gone_is_said(desk: Desk):
     desk.context = replace(desk.context, snapshot="0" * 64)
 
     assert await desk.text("1") == (
-        "1\n[a new kernel, and empty: what the last one held cannot be restored: "
-        "blob 000000000000 is not kept any more]"
+        "1\n[a new, empty kernel: the variables of the last one cannot be restored: "
+        "blob 000000000000 is no longer stored]"
     )
 
 
@@ -320,7 +320,7 @@ async def test_a_key_that_others_can_read_is_not_used(desk: Desk, tmp_path: Path
     output = await desk.run("x = 1")
 
     assert (output.notes, output.is_error) == ((), False)
-    assert "".join(desk.emitted).startswith("[the variables are not kept: the key of snapshots is not safe")
+    assert "".join(desk.emitted).startswith("[the variables were not saved: the snapshot key is not safe")
 
 
 # ---------------------------------------------------------------------------- where it lives
@@ -427,7 +427,7 @@ async def test_a_call_that_fails_raises_an_error_with_its_text(desk: Desk):
 
 
 async def test_a_call_that_nobody_may_make_is_refused(desk: Desk):
-    assert (await desk.text("await echo('x')")).endswith("ToolError: echo: there are no tools here")
+    assert (await desk.text("await echo('x')")).endswith("ToolError: echo: no tools are available")
 
 
 async def test_pictures_of_calls_are_passed_on_up_to_a_bound(desk: Desk):
@@ -524,9 +524,9 @@ async def test_a_secret_that_comes_in_pieces_is_not_shown(make: MakeDesk):
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("", "there is no code to run"),
-        (" \n", "there is no code to run"),
-        (None, "there is no code to run"),
+        ("", "no code to run"),
+        (" \n", "no code to run"),
+        (None, "no code to run"),
         ("x = '\ud800'", "the code is not valid Unicode: character 6 is half of a pair"),
         ("#" * (MAX_CODE_BYTES + 1), f"the code is longer than {MAX_CODE_BYTES} bytes"),
         ("#" + "é" * (MAX_CODE_BYTES // 2), f"the code is longer than {MAX_CODE_BYTES} bytes"),
@@ -559,7 +559,7 @@ async def test_without_a_sandbox_there_is_a_doubt(desk: Desk):
     access = desk.tool.access({"code": "1"}, desk.context)
     preview = await desk.tool.preview({"code": "1"}, desk.context)
 
-    assert access.doubt.startswith("no sandbox holds this code: ")
+    assert access.doubt.startswith("this code has no sandbox: ")
     assert preview.startswith("1\n(no sandbox: ")
     assert await desk.text("1") == "1"  # somebody was asked
 

@@ -96,7 +96,7 @@ def test_names_that_become_equal_stay_apart():
 
 
 def test_a_name_that_nobody_has_is_an_error():
-    with pytest.raises(ToolError, match="there is no tool named nobody"):
+    with pytest.raises(ToolError, match="unknown tool nobody"):
         find_tool([tool("a")], "nobody")
 
 

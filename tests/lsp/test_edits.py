@@ -154,21 +154,21 @@ def test_what_becomes_of_files(given_edit: WorkspaceEdit, expected: list[FileEdi
     ("given_edit", "message"),
     [
         (changes(text_change("/a", 2)), "the server's edit is for another version of /a: try again"),
-        (changes(text_change("/n")), "the server sent an edit for a file that is not there: /n"),
-        (changes(Change()), "the server sent an edit for no file"),
+        (changes(text_change("/n")), "the server sent an edit for a missing file: /n"),
+        (changes(Change()), "the server sent an edit without a file"),
         (
             changes(Change("create", uri="/b")),
-            "the server wants to create a file where there is one already: /b",
+            "the server wants to create a file that already exists: /b",
         ),
         (
             changes(Change("rename", old_uri="/a", new_uri="/b")),
-            "the server wants to rename a file where there is one already: /b",
+            "the server wants to rename a file that already exists: /b",
         ),
         (
             changes(Change("rename", old_uri="/n", new_uri="/o")),
-            "the server wants to rename a file that is not there: /n",
+            "the server wants to rename a missing file: /n",
         ),
-        (changes(Change("delete", uri="/n")), "the server wants to delete a file that is not there: /n"),
+        (changes(Change("delete", uri="/n")), "the server wants to delete a missing file: /n"),
         (changes(Change("move")), "the server sent a change of an unknown kind, 'move'"),
         (
             changes(*[Change("create", uri=f"/{n}") for n in range(MAX_FILES + 1)]),

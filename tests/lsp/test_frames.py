@@ -50,11 +50,11 @@ def feed_slowly(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"x" * (MAX_NOISE_BYTES + 1), "it writes something else than messages to its output"),
+        (b"x" * (MAX_NOISE_BYTES + 1), "it writes other text than messages to its output"),
         (b"Content-Length: 2\r\n" + b"X: y\r\n" * MAX_HEADER_BYTES, "a header has no end"),
         (
             b"Content-Length: " + b"9" * MAX_NOISE_BYTES,
-            "it writes something else than messages to its output",
+            "it writes other text than messages to its output",
         ),
         (b"Content-Length: %d\r\n\r\n" % (MAX_MESSAGE_BYTES + 1), "a message of 67108865 bytes is too long"),
     ],

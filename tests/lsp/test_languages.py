@@ -154,7 +154,7 @@ async def test_a_symbol_without_ripgrep_is_found_by_reading(make: MakeLanguages,
 @pytest.mark.parametrize(
     ("spot", "message"),
     [
-        (SymbolQuery("same"), "'same' could be several things: {0}/a.toy:1, {0}/b.toy:1"),
+        (SymbolQuery("same"), "'same' is ambiguous: {0}/a.toy:1, {0}/b.toy:1"),
         (SymbolQuery("nowhere"), "'nowhere' does not occur in {0}"),
         (SymbolQuery("nowhere", "{0}/a.toy"), "'nowhere' does not occur in {0}/a.toy"),
         (SymbolQuery("same", "{0}/a.toy", 2), "'same' is not in line 2 of {0}/a.toy; it is in lines 1, 3"),
@@ -164,9 +164,9 @@ async def test_a_symbol_without_ripgrep_is_found_by_reading(make: MakeLanguages,
         (SymbolQuery("same", "{0}/missing.toy"), "{0}/missing.toy does not exist"),
         (
             SymbolQuery("same", "/etc/passwd.toy"),
-            "/etc/passwd.toy is outside of the project {0}: no language server knows it",
+            "/etc/passwd.toy is outside the project {0}, so no language server covers it",
         ),
-        (SymbolQuery("same", "{0}/a.txt"), "no language server is known for files like a.txt"),
+        (SymbolQuery("same", "{0}/a.txt"), "no known language server for files like a.txt"),
     ],
     ids=lambda value: value.symbol if isinstance(value, SymbolQuery) else "",
 )
@@ -202,11 +202,11 @@ async def test_what_cannot_be_renamed_is_said(make: MakeLanguages, project: Path
 
     with pytest.raises(ToolError, match=r"'plain' at .*a\.toy:1 cannot be renamed"):
         await languages.rename(SymbolQuery("plain", path), "two", str(project))
-    with pytest.raises(ToolError, match="cannot be a name"):
+    with pytest.raises(ToolError, match="is not a valid name"):
         await languages.rename(SymbolQuery("one", path), "a\nb", str(project))
-    with pytest.raises(ToolError, match="toy changes nothing"):
+    with pytest.raises(ToolError, match="toy: renaming 'one' to 'one' changes nothing"):
         await languages.rename(SymbolQuery("one", path), "one", str(project))
-    with pytest.raises(ToolError, match="toy cannot say who calls what"):
+    with pytest.raises(ToolError, match="toy cannot find callers and callees"):
         await languages.look("incoming_calls", SymbolQuery("one", path), str(project))
 
 
@@ -374,7 +374,7 @@ async def test_nothing_starts_without_a_sandbox_unless_the_user_wants_none(proje
         await languages.problems(str(project / "a.toy"), str(project))
     await languages.aclose()
 
-    assert caught.value.message.startswith("toy is not started: there is no sandbox on this machine (")
+    assert caught.value.message.startswith("toy is not started: no sandbox is available on this machine (")
     assert "set lsp.sandbox = false in your own settings" in caught.value.message
 
 

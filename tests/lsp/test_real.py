@@ -277,7 +277,7 @@ async def test_clangd_tells_symbols_of_the_same_name_apart(make: MakeLanguages, 
     write(project, C)
     here, cwd = Here(project), str(project)
 
-    with pytest.raises(ToolError, match=r"'run' could be several things: .*shapes\.hpp:3, .*shapes\.hpp:4"):
+    with pytest.raises(ToolError, match=r"'run' is ambiguous: .*shapes\.hpp:3, .*shapes\.hpp:4"):
         await languages.look("definition", SymbolQuery("run", here.path("shapes.hpp")), cwd)
     method = await languages.look("definition", SymbolQuery("A::run", here.path("main.cpp")), cwd)
     callers = await languages.look("incoming_calls", SymbolQuery("twice", here.path("main.cpp")), cwd)

@@ -63,9 +63,9 @@ def toy(project: Path) -> Path:
     [
         ("never_ready", "rogue did not answer initialize within 0.5 s"),
         ("stillborn", "rogue has ended with status 7: cannot run here"),
-        ("flooding", "rogue was ended: it writes something else than messages to its output"),
+        ("flooding", "rogue was ended: it writes other text than messages to its output"),
         ("boasting", "rogue was ended: a message of 99999999999 bytes is too long"),
-        ("babbling", "rogue was ended: it sends something that is no message"),
+        ("babbling", "rogue was ended: it sent an invalid message"),
         ("encoded", "rogue counts positions in an encoding that was not offered: 'utf-7'"),
     ],
 )
@@ -93,7 +93,7 @@ async def test_one_that_fails_five_times_is_left_alone(make: MakeLanguages, toy:
         messages.append(caught.value.message)
 
     why = "rogue has ended with status 7: cannot run here"
-    left = f"{why}; it failed 5 times in a row and is left alone for now"
+    left = f"{why}; it failed 5 times in a row and is not restarted for now"
     assert messages == [*[why] * 5, left, left]
     assert await languages.views(str(toy)) == (ServerView("lsp", "rogue", "failed", why, str(toy)),)
 
@@ -108,7 +108,7 @@ async def test_one_that_fails_waits_before_the_next_start(make: MakeLanguages, t
         messages.append(caught.value.message.partition("; ")[2])
 
     assert messages[:2] == ["", ""]
-    assert messages[2].startswith("it is started again in ")
+    assert messages[2].startswith("it restarts in ")
 
 
 async def test_a_slow_start_does_not_delay_an_edit(make: MakeLanguages, toy: Path):
@@ -167,7 +167,7 @@ async def test_a_silent_one_is_said_to_be(make: MakeLanguages, toy: Path):
         await languages.problems(at(toy), str(toy))
 
     assert asked.value.message == "rogue did not answer textDocument/definition within 0.3 s"
-    assert problems.value.message == f"rogue said nothing about {at(toy)} within 0.3 s"
+    assert problems.value.message == f"rogue reported nothing about {at(toy)} within 0.3 s"
 
 
 async def test_a_silent_one_costs_an_edit_little_after_the_second_time(make: MakeLanguages, toy: Path):
@@ -246,7 +246,7 @@ async def test_places_outside_are_named_but_not_read(make: MakeLanguages, toy: P
 async def test_what_is_said_of_other_versions_does_not_count(make: MakeLanguages, toy: Path):
     languages = make(rogue("wrong_versions"), pace=SHORT, wait_s=0.3)
 
-    with pytest.raises(ToolError, match="said nothing about"):
+    with pytest.raises(ToolError, match="reported nothing about"):
         await languages.problems(at(toy), str(toy))
     watching = await languages.before_edit((at(toy),), str(toy))
     write(toy, a_toy="use two\n")
@@ -308,7 +308,7 @@ async def test_an_edit_outside_of_the_project_is_refused(make: MakeLanguages, to
     message = await refusal(make, toy, change(uri))
 
     path = uri.removeprefix("file://")
-    assert message == f"rogue wants to change {path}, which is outside of {toy}"
+    assert message == f"rogue wants to change {path}, which is outside {toy}"
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ async def test_an_edit_outside_of_the_project_is_refused(make: MakeLanguages, to
 async def test_an_edit_of_no_file_is_refused(make: MakeLanguages, toy: Path, uri: str):
     uri = uri.format(toy)
 
-    assert await refusal(make, toy, change(uri)) == f"rogue wants to change {uri!a}, which is no file here"
+    assert await refusal(make, toy, change(uri)) == f"rogue wants to change {uri!a}, which is not a file here"
 
 
 async def test_edits_that_make_no_sense_are_refused(make: MakeLanguages, toy: Path):
@@ -345,11 +345,9 @@ async def test_edits_that_make_no_sense_are_refused(make: MakeLanguages, toy: Pa
         "the server sent edits that overlap": overlapping,
         "the server sent an edit that ends before it begins": change(uri, "x", 4, 2),
         f"the server's edit is for another version of {toy}/a.toy: try again": versioned,
-        f"the server sent an edit for a file that is not there: {toy}/new.toy": change(
-            f"file://{toy}/new.toy"
-        ),
+        f"the server sent an edit for a missing file: {toy}/new.toy": change(f"file://{toy}/new.toy"),
         "the server sent a change of an unknown kind, 'explode'": {"documentChanges": [{"kind": "explode"}]},
-        "rogue answered textDocument/rename with something that makes no sense": {"changes": 5},
+        "rogue sent an invalid answer to textDocument/rename": {"changes": 5},
     }
 
     for message, edit in refused.items():
@@ -386,7 +384,7 @@ async def test_questions_of_a_server_are_answered(make: MakeLanguages, toy: Path
     found = await languages.find(f"file://{toy}/a.toy", str(toy))
 
     settings, folder = {"toy": {"depth": 3}}, {"uri": f"file://{toy}", "name": "project"}
-    refused = {"applied": False, "failureReason": "nobody asked for it"}
+    refused = {"applied": False, "failureReason": "nothing asked for it"}
     answers = [[3, None, settings], [folder], None, None, refused, {"success": False}, None, -32602, -32601]
     assert sorted(symbol.name for symbol in found) == sorted(json.dumps(one)[:200] for one in set_of(answers))
 
@@ -429,7 +427,7 @@ async def test_fixes_of_every_shape_are_worked_out(make: MakeLanguages, toy: Pat
         with pytest.raises(ToolError) as caught:
             await languages.fix(at(toy), 1, 2, ids[title], str(toy))
         assert caught.value.message == message
-    with pytest.raises(ToolError, match=r"no fix 'zzz' for .*a\.toy:1; there is \w+ \(Edit\), "):
+    with pytest.raises(ToolError, match=r"no fix 'zzz' for .*a\.toy:1; available: \w+ \(Edit\), "):
         await languages.fix(at(toy), 1, 2, "zzz", str(toy))
 
 
@@ -475,7 +473,7 @@ async def test_after_the_end_nothing_is_started(make: MakeLanguages, toy: Path):
     await languages.aclose()
 
     languages.touch(at(toy), str(toy))
-    with pytest.raises(ToolError, match="have been ended"):
+    with pytest.raises(ToolError, match="have been stopped"):
         await languages.problems(at(toy), str(toy))
 
     assert await (await languages.before_edit((at(toy),), str(toy))).news() == ProblemChanges()

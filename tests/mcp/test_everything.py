@@ -438,7 +438,7 @@ async def test_a_server_that_was_started_anew_is_found_again(
                 while said[-1] != "Echo: two":
                     said.append(await said_by(echo, keep, "two"))
 
-    forgotten = "it has forgotten the session, and is connected anew; make the call again"
+    forgotten = "it lost the session and was reconnected; make the call again"
     assert (said[0], said[-1]) == ("Echo: one", "Echo: two")
     assert len(said) <= 3
     assert transport == "sse" or forgotten in said[1]

@@ -113,7 +113,7 @@ class Authority:
 
 @asynccontextmanager
 async def guarded(authority: Authority, *, sse: bool = False) -> AsyncIterator[ServerSettings]:
-    """Serve a tool that wants a login, given by an authorization server at another address."""
+    """Serve a tool that needs a login, given by an authorization server at another address."""
     at, authority_at = bound(), bound()
     url, issuer = f"{address(at)}/{'sse' if sse else 'mcp'}", address(authority_at)
     options = ClientRegistrationOptions(enabled=True, valid_scopes=["use", "more"], default_scopes=["use"])
@@ -332,7 +332,7 @@ async def test_a_revoked_login_is_a_matter_of_a_new_one(home: Path) -> None:
         async with Client(transport) as client:
             authority.access.clear()
             authority.refresh.clear()
-            with pytest.raises(MCPError, match="wants a login"):
+            with pytest.raises(MCPError, match="needs a login"):
                 await client.call_tool("add", {"a": 1, "b": 2})
             lost = await transport.lost()
         await login(settings, home, Browser(), print)
@@ -367,7 +367,7 @@ async def test_a_header_of_the_users_own_wins(home: Path) -> None:
         logout(settings, home)
         own = replace(settings, headers={"Authorization": f"Bearer {token}"})
         summed = await use(own, home)
-        with pytest.raises(ToolError, match="far has an Authorization header of its own"):
+        with pytest.raises(ToolError, match="far already has an Authorization header"):
             await login(own, home, Browser(), print)
 
     assert summed == {"result": 3}
@@ -419,7 +419,7 @@ async def test_a_user_who_refuses_is_heard(home: Path) -> None:
 
 async def test_nobody_is_waited_for_without_end(home: Path) -> None:
     async with guarded(Authority()) as settings:
-        with pytest.raises(ToolError, match=r"^nobody logged in to far within 0\.5 s$"):
+        with pytest.raises(ToolError, match=r"^no login to far within 0\.5 s$"):
             await login(settings, home, lambda _: True, print, timeout_s=0.5)
 
     assert not logins_file(home).exists()
@@ -450,7 +450,7 @@ async def test_a_login_that_is_broken_off_leaves_nothing(home: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (response("200 OK", b"{}"), "far at {url}/mcp asks for no login (status 200)"),
+        (response("200 OK", b"{}"), "far at {url}/mcp needs no login (status 200)"),
         (response("401 Unauthorized"), "the login to far failed: Registration failed: 401"),
     ],
 )
@@ -463,7 +463,7 @@ async def test_a_server_without_a_login_says_so(answer: bytes, said: str, home: 
 
 
 async def test_a_program_has_no_login(home: Path) -> None:
-    with pytest.raises(ToolError, match=r"^far is a program here: there is nothing to log in to$"):
+    with pytest.raises(ToolError, match=r"^far is a local program and needs no login$"):
         await login(ServerSettings("far", "stdio"), home, Browser(), print)
 
 

@@ -46,7 +46,7 @@ def test_arguments_come_in_order_or_by_name(rest: str, given: dict[str, str]):
     [
         ("", "/p needs who (hint: /p who [mood])"),
         ("mood=wild", "/p needs who (hint: /p who [mood])"),
-        ("a b c", "/p: 'c' is one argument too many (hint: /p who [mood])"),
+        ("a b c", "/p: 'c' is an extra argument (hint: /p who [mood])"),
         ("who=a who=b", "/p: who is given twice"),
         ('"open', "/p: no closing quotation (hint: close every quotation mark)"),
     ],

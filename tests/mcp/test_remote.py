@@ -163,7 +163,7 @@ def test_a_key_in_the_path_of_an_address_is_not_shown() -> None:
 async def test_a_host_that_is_not_known_is_said(home: Path) -> None:
     error = await failure("http://no-such-host.invalid/mcp", home)
 
-    assert str(error) == "MCP server far: cannot reach http://no-such-host.invalid/mcp: no such host is known"
+    assert str(error) == "MCP server far: cannot reach http://no-such-host.invalid/mcp: host not found"
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_said(home: Path, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ async def test_a_server_that_wants_a_login_says_so(transport: Any, home: Path) -
 
     assert isinstance(error, LoginNeeded)
     assert error.url == f"{url}/mcp"
-    assert str(error) == f"MCP server far at {url}/mcp wants a login (hint: bridle mcp login far)"
+    assert str(error) == f"MCP server far at {url}/mcp needs a login (hint: bridle mcp login far)"
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])
@@ -350,7 +350,7 @@ HUGE = 17 * 1024 * 1024
     [
         (
             response("200 OK", b'"' + b"a" * HUGE + b'"', content_type="application/json"),
-            "{url} gives no sensible answer: the answer is larger than 16 MiB",
+            "{url} sent an invalid answer: the answer is larger than 16 MiB",
         ),
         (
             response("200 OK", b"data: " + b"a" * HUGE + b"\n\n", content_type="text/event-stream"),
@@ -358,15 +358,15 @@ HUGE = 17 * 1024 * 1024
         ),
         (
             response("200 OK", b"x", content_type="application/json", content_encoding="gzip"),
-            "{url} gives no sensible answer: the answer is compressed, which was not asked for",
+            "{url} sent an invalid answer: the answer is compressed, which was not requested",
         ),
-        (response("500 Oh", b"a" * HUGE), "{url} gives no sensible answer: the answer is larger than 16 MiB"),
+        (response("500 Oh", b"a" * HUGE), "{url} sent an invalid answer: the answer is larger than 16 MiB"),
         (
             Last(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\ncontent-type: application/json\r\n\r\n{"),
-            "cannot reach {url}: the connection broke off",
+            "cannot reach {url}: the connection was lost",
         ),
-        (Last(b"no http at all\r\n\r\n"), "cannot reach {url}: the connection broke off"),
-        (Last(b""), "cannot reach {url}: the connection broke off"),
+        (Last(b"no http at all\r\n\r\n"), "cannot reach {url}: the connection was lost"),
+        (Last(b""), "cannot reach {url}: the connection was lost"),
         (response("200 OK", b"<p>", content_type="text/html"), "Unexpected content type: text/html"),
         (response("502 Bad Gateway"), "{url} answered 502 Bad Gateway"),
     ],
@@ -396,7 +396,7 @@ async def test_a_server_that_has_forgotten_the_session_is_lost(home: Path) -> No
             async with asyncio.timeout(PATIENCE_S):
                 lost = await transport.lost()
 
-    said = "it has forgotten the session, and is connected anew; make the call again"
+    said = "it lost the session and was reconnected; make the call again"
     assert (caught.value.message, str(lost)) == (said, f"MCP server far: {said}")
 
 
@@ -428,7 +428,7 @@ EVENTS = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
         (response("200 OK", b"hello"), "{url} answered with no stream of events (is its transport http?)"),
         (response("404 Not Found"), "{url} answered 404 Not Found"),
         (response("200 OK", b"x", content_encoding="br"), None),
-        (Last(b""), "cannot reach {url}: the connection broke off"),
+        (Last(b""), "cannot reach {url}: the connection was lost"),
     ],
     ids=["empty", "elsewhere", "huge", "text", "missing", "compressed", "nothing"],
 )

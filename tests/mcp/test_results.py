@@ -106,7 +106,7 @@ def test_a_result_that_breaks_its_own_schema_is_an_error_that_loses_nothing():
     found = result(text("seven"), structured_content={"n": "seven"})
 
     assert convert_call_result(found, NUMBER) == ToolOutput(
-        "seven\n[the server broke its own word: its result does not fit the schema it "
+        "seven\n[the server broke its own schema: its result does not fit the schema it "
         'announced at n: "seven" is not of type "integer"]',
         is_error=True,
     )
@@ -121,7 +121,7 @@ def test_a_schema_that_is_kept_is_not_spoken_of():
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        (NUMBER, "it announced structured content and sent none"),
+        (NUMBER, "it announced structured content but sent none"),
         ({"$ref": "http://127.0.0.1/x"}, "the schema of its results is broken"),
         ({"type": 3}, "the schema of its results is broken"),
     ],
@@ -132,7 +132,7 @@ def test_schemas_that_cannot_hold_are_named(schema: dict[str, Any], why: str):
 
     assert found.is_error
     assert found.text.startswith("words\n")
-    assert f"[the server broke its own word: {why}" in found.text
+    assert f"[the server broke its own schema: {why}" in found.text
 
 
 def test_an_error_need_not_fit_the_schema():

@@ -45,12 +45,12 @@ def test_a_schema_that_can_be_used_is_left_alone(schema: object):
         ({"type": "array"}, "its schema is of type 'array', not of type object"),
         (
             {"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}},
-            "in its schema #/properties/a/$ref leads nowhere: '#/$defs/b'",
+            "in its schema #/properties/a/$ref points nowhere: '#/$defs/b'",
         ),
-        ({"$ref": "http://127.0.0.1/x"}, "in its schema #/$ref leads nowhere: 'http://127.0.0.1/x'"),
-        ({"$ref": 3}, "in its schema #/$ref leads nowhere: '3'"),
-        ({"$ref": "#/anyOf/9", "anyOf": [{}]}, "in its schema #/$ref leads nowhere: '#/anyOf/9'"),
-        ({"$ref": "#/title", "title": "x"}, "in its schema #/$ref leads nowhere: '#/title'"),
+        ({"$ref": "http://127.0.0.1/x"}, "in its schema #/$ref points nowhere: 'http://127.0.0.1/x'"),
+        ({"$ref": 3}, "in its schema #/$ref points nowhere: '3'"),
+        ({"$ref": "#/anyOf/9", "anyOf": [{}]}, "in its schema #/$ref points nowhere: '#/anyOf/9'"),
+        ({"$ref": "#/title", "title": "x"}, "in its schema #/$ref points nowhere: '#/title'"),
         ({"description": "x" * 70_000}, "its schema has 70,018 bytes, 65,536 are allowed"),
     ],
 )
@@ -75,9 +75,7 @@ def test_a_schema_that_would_take_forever_to_check_is_refused():
     parts = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(40)}
     schema = {"type": "object", "$ref": "#/$defs/d0", "$defs": {**parts, "d40": {}}}
 
-    assert (
-        find_schema_problem(schema) == "its schema is so tangled that it would take forever to check anything"
-    )
+    assert find_schema_problem(schema) == "its schema is too complex to check"
 
 
 def test_many_references_are_followed_soon():

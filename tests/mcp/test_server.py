@@ -29,7 +29,7 @@ async def test_one_that_exits_at_once_is_named_with_its_last_words(tmp_path: Pat
         assert offer.tools == ()
         said = "secret is (hidden)\nI cannot find my files (hint: bridle mcp test raw)"
         assert offer.notes == (
-            f"MCP server raw failed: it ended with exit status 5; its last words:\n{said}",
+            f"MCP server raw failed: it ended with exit status 5; its last output:\n{said}",
         )
 
 
@@ -38,7 +38,7 @@ async def test_last_words_are_those_of_the_last_life(tmp_path: Path):
         await keep.offer()
         await keep.until(lambda: keep.server().state == "failed")
         assert keep.server().detail == (
-            "it ended with exit status 5; its last words:\nsecret is\nI cannot find my files"
+            "it ended with exit status 5; its last output:\nsecret is\nI cannot find my files"
         )
 
 
@@ -57,7 +57,9 @@ async def test_one_that_never_answers_does_not_hold_up_a_prompt(tmp_path: Path):
         offer = await keep.offer()
 
         assert [tool.spec.name for tool in offer.tools] == ["mcp__quick__do", "mcp__quick__other"]
-        assert offer.notes == ("MCP server raw is still starting: its tools come with the next prompt",)
+        assert offer.notes == (
+            "MCP server raw is still starting: its tools are available with the next prompt",
+        )
         assert (await keep.offer()).notes == ()
 
 
@@ -117,8 +119,8 @@ async def test_a_crash_fails_the_call_with_last_words_and_the_next_call_finds_it
         with pytest.raises(ToolError) as raised:
             await tools["mcp__raw__do"].run({}, keep.context())
         assert str(raised.value) == (
-            'MCP server raw ended before it could call "do": it ended with exit status 3; its last words:\n'
-            "secret is\nabout to fall (hint: it is started again; what it has done by then is not known)"
+            'MCP server raw ended before it could call "do": it ended with exit status 3; its last output:\n'
+            "secret is\nabout to fall (hint: it is restarted; whether the call took effect is unknown)"
         )
         before = keep.server().pid
         fine = replace(tools["mcp__raw__do"]._tool, name="fine")  # type: ignore[attr-defined]
@@ -166,7 +168,7 @@ async def test_one_that_rests_is_not_tried_again_at_once(tmp_path: Path):
         await keep.offer()
         assert keep.server().state == "failed"
         await keep.offer()
-        with pytest.raises(ToolError, match="MCP server raw is not there: it ended with exit status 5"):
+        with pytest.raises(ToolError, match="MCP server raw is not available: it ended with exit status 5"):
             await keep.server().call("do", {}, keep.context())
 
         assert sum("I cannot find" in line for line in keep.server().words.lines) == 1
@@ -192,8 +194,8 @@ async def test_one_that_answers_pings_is_left_alone(tmp_path: Path):
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ("broken", "its answer is no valid message"),
-        ("torn", "its answer is no valid message"),
+        ("broken", "its answer is not a valid message"),
+        ("torn", "its answer is not a valid message"),
         ("long", "it sent a message longer than 16 MiB"),
     ],
 )
@@ -214,7 +216,7 @@ async def test_one_that_closes_its_output_and_lives_on_is_lost(tmp_path: Path):
     async with kept(tmp_path, raw("mute")) as keep:
         tools = await keep.tools()
         pid = keep.server().pid
-        with pytest.raises(ToolError, match="it has closed its output"):
+        with pytest.raises(ToolError, match="it closed its output"):
             await tools["mcp__raw__do"].run({}, keep.context())
         await eventually(lambda: not is_alive(pid))
 

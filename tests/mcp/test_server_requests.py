@@ -195,7 +195,7 @@ async def test_where_nobody_can_answer_the_server_is_declined(era: str) -> None:
     said = await work(server, RequestHandler(SETTINGS, "", notes.append), alone, era)
 
     assert (said, server.answers) == ("done", [types.ElicitResult(action="decline")])
-    assert notes == ["a question of it was declined: nobody is there to answer"]
+    assert notes == ["a question of it was declined: no one is available to answer"]
 
 
 async def test_a_form_that_makes_no_sense_reaches_nobody() -> None:
@@ -294,7 +294,7 @@ async def test_with_two_sessions_at_work_an_unclear_question_is_shown_to_none() 
         with desk.calling(first.context("s1")), desk.calling(second.context("s2")):
             return await in_fresh_context(lambda: desk.elicit(None, form().params))
 
-    unclear = "it is not clear which session this is for, so nobody was asked"
+    unclear = "declined: it is unclear which session this is for"
     assert await ask_from_outside() == types.ErrorData(code=-1, message=unclear)
     assert (first.asked, second.asked) == ([], [])
     assert notes == [f"a question of it was declined: {unclear}"]

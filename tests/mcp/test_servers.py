@@ -136,7 +136,7 @@ async def test_a_server_that_was_taken_out_is_ended(tmp_path: Path):
         now.clear()
         assert await keep.offer() == ToolOffer()
         await eventually(lambda: not is_alive(pid))
-        with pytest.raises(ToolError, match="MCP server raw is not there: it was ended"):
+        with pytest.raises(ToolError, match="MCP server raw is not available: it was stopped"):
             await tools["mcp__raw__do"].run({}, keep.context())
 
 
@@ -147,7 +147,7 @@ async def test_what_a_session_has_heard_it_is_not_told_again_until_it_changes(tm
     async with kept(tmp_path, load=lambda _: found, timing=Timing(delays_s=())) as keep:
         heard = (await keep.offer()).notes
         assert [note.split("\n")[0] for note in heard] == [
-            "MCP server raw failed: it ended with exit status 5; its last words:",
+            "MCP server raw failed: it ended with exit status 5; its last output:",
         ]
         assert (await keep.offer()).notes == ()
         assert (await keep.offer(OTHER)).notes == heard
@@ -170,7 +170,7 @@ async def test_a_slow_one_comes_with_the_next_prompt(tmp_path: Path):
         late = await keep.offer()
         assert (late.tools, late.notes) == (
             (),
-            ("MCP server raw is still starting: its tools come with the next prompt",),
+            ("MCP server raw is still starting: its tools are available with the next prompt",),
         )
         await keep.server().settled()
 
@@ -200,9 +200,7 @@ async def test_one_that_falls_is_not_started_again_when_its_project_is_not_trust
             await tools["mcp__raw__do"].run({}, keep.context())
         await keep.until(lambda: server.state == "failed")
 
-        assert server.detail.startswith(
-            "it is not started again, as its settings or its project have changed"
-        )
+        assert server.detail.startswith("it is not restarted because its settings or project have changed")
         assert server.pid == 0
 
 

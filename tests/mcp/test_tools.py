@@ -42,7 +42,7 @@ async def test_wrong_schemas_cost_only_their_own_tools(tmp_path: Path):
     async with kept(tmp_path, raw("wrong")) as keep:
         offer = await keep.offer()
         specs = {tool.spec.name: tool.spec for tool in offer.tools}
-        leads_nowhere = "in its schema #/properties/a/$ref leads nowhere"
+        leads_nowhere = "in its schema #/properties/a/$ref points nowhere"
 
         assert sorted(specs) == ["mcp__raw__full", "mcp__raw__good", "mcp__raw__lazy"]
         assert specs["mcp__raw__lazy"] == ToolSpec("mcp__raw__lazy", "", {"type": "object"})
@@ -83,7 +83,7 @@ async def test_two_tools_of_one_name_are_told_apart_by_leaving_one_out(tmp_path:
 
         assert [tool.spec.name for tool in offer.tools] == ["mcp__raw__a_b", "mcp__raw__c"]
         assert offer.notes == (
-            "MCP server raw: its tool 'a b' is left out, as it would have the name of 'a.b': mcp__raw__a_b",
+            "MCP server raw: its tool 'a b' is left out: it would have the same name as 'a.b': mcp__raw__a_b",
         )
 
 

@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_used_is_put_aside(place: Place, spoil, why: str):
     place.add()
 
     aside = place.path.with_name("memory.db.damaged-1700000000000")
-    assert place.told == [f"{place.path}: {why}; it is kept as {aside.name}, and memory is made anew"]
+    assert place.told == [f"{place.path}: {why}; it was moved to {aside.name}, and memory is rebuilt"]
     assert aside.read_bytes() == spoiled
     assert place.roots() == ["/p"]
 

@@ -274,7 +274,7 @@ async def test_a_broken_embedder_leaves_the_search_by_words(tmp_path: Path, open
 
     assert await ask(memory, "cat sofa") == [CAT]
     assert memory.notices == (
-        "embeddings of words: the server is gone; until that works memory is searched by keywords",
+        "embeddings of words: the server is gone; until then memory uses keyword search",
     )
     assert (await memory.stats()).left_vectors == 1
 
@@ -288,7 +288,7 @@ async def test_an_embedder_that_cannot_be_had_is_an_error(tmp_path: Path, opened
     store = await store_of({A: [said(CAT)]})
 
     def refuse() -> None:
-        raise ConfigError("memory.embedder is minilm, which is not here yet")
+        raise ConfigError("memory.embedder is minilm, which is not installed")
 
     opened.append(memory := memory_of(tmp_path, store, refuse))
 

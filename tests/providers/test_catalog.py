@@ -216,9 +216,9 @@ async def test_a_model_that_the_vendor_may_not_know_gets_a_hint(name: str, hint:
     [
         (
             "gpt-5",
-            'model "gpt-5": a model is named PROVIDER/MODEL (hint: providers are local, openai, scripted)',
+            'model "gpt-5": write it as PROVIDER/MODEL (hint: providers are local, openai, scripted)',
         ),
-        ("openai/", 'model "openai/": a model is named PROVIDER/MODEL'),
+        ("openai/", 'model "openai/": write it as PROVIDER/MODEL'),
         ("", 'model ""'),
         ("opnai/gpt-5", 'model "opnai/gpt-5": no provider named "opnai" (hint: did you mean openai?)'),
         ("zzz/gpt-5", "(hint: providers are local, openai, scripted)"),
@@ -246,17 +246,20 @@ async def test_an_unknown_model_is_told_with_near_misses(ref: str, says: str, sc
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        (ProviderEntry(), "base_url '' is no address"),
-        (ProviderEntry(base_url="localhost:8080"), "base_url 'localhost:8080' is no address"),
-        (ProviderEntry(base_url="file:///etc/passwd"), "is no address"),
-        (ProviderEntry(base_url="http://h:99999/v1"), "is no address"),
-        (ProviderEntry(base_url="http://[::1"), "is no address"),
-        (ProviderEntry(kind="llama"), "base_url '' is no address"),
+        (ProviderEntry(), "base_url '' is not an address"),
+        (ProviderEntry(base_url="localhost:8080"), "base_url 'localhost:8080' is not an address"),
+        (ProviderEntry(base_url="file:///etc/passwd"), "is not an address"),
+        (ProviderEntry(base_url="http://h:99999/v1"), "is not an address"),
+        (ProviderEntry(base_url="http://[::1"), "is not an address"),
+        (ProviderEntry(kind="llama"), "base_url '' is not an address"),
         (
             ProviderEntry(base_url="http://h", headers={"X-A": "b\r\nX-C: d"}),
             "the header 'X-A' cannot be sent",
         ),
-        (ProviderEntry(base_url="http://h", api_key_env="BAD"), "BAD holds characters that no key has"),
+        (
+            ProviderEntry(base_url="http://h", api_key_env="BAD"),
+            "BAD contains characters that are not valid in a key",
+        ),
     ],
 )
 async def test_what_cannot_be_sent_is_told_before(entry: ProviderEntry, says: str):
@@ -302,7 +305,7 @@ async def test_a_managed_server_whose_file_is_absent_is_an_error(tmp_path: Path)
     entry = ProviderEntry(kind="llama", server=LlamaOptions(model=str(tmp_path / "none.gguf")))
     models = catalog(box=entry)
 
-    with pytest.raises(ProviderError, match=r"none\.gguf: there is no such file"):
+    with pytest.raises(ProviderError, match=r"none\.gguf: file not found"):
         await models.resolve("box/m")
     await models.aclose()
 

@@ -125,7 +125,7 @@ def test_a_text_says_what_happened_on_one_clean_line():
 
     assert str(error) == (
         "openai: Your key *** [31mis wrong (HTTP 401, authentication_failed) "
-        "(hint: check the API key and what its account may do)"
+        "(hint: check the API key and the permissions of its account)"
     )
 
 

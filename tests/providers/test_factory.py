@@ -64,6 +64,6 @@ def test_without_the_runtime_the_way_to_get_it_is_told(tmp_path: Path):
     )
 
     assert done.stdout == (
-        'model "embedded/smollm2-135m": the package xllamacpp, which runs it, is not installed '
+        'model "embedded/smollm2-135m": the package xllamacpp, which it needs, is not installed '
         "(hint: pip install 'bridle-agent[local]', or bridle config set model PROVIDER/MODEL)\n"
     )

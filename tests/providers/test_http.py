@@ -271,12 +271,12 @@ KEY = ConnectionKey("api.example", 443, True, True, None, None, None)
             "connection_reset",
             "cannot connect: refused",
         ),
-        (aiohttp.ServerDisconnectedError(), "connection_reset", "broke off"),
-        (aiohttp.ClientPayloadError("x"), "connection_reset", "broke off"),
+        (aiohttp.ServerDisconnectedError(), "connection_reset", "was lost"),
+        (aiohttp.ClientPayloadError("x"), "connection_reset", "was lost"),
         (aiohttp.ConnectionTimeoutError(), "network_timeout", "no connection within 1 s"),
         (aiohttp.SocketTimeoutError(), "network_timeout", "nothing arrived for 2 s"),
-        (aiohttp.InvalidURL("http://"), "invalid_request", "address is not usable"),
-        (ConnectionResetError(104, "reset by peer"), "connection_reset", "broke off: reset by peer"),
+        (aiohttp.InvalidURL("http://"), "invalid_request", "address is invalid"),
+        (ConnectionResetError(104, "reset by peer"), "connection_reset", "was lost: reset by peer"),
         (aiohttp.ClientError("x"), "unknown", "request failed"),
     ],
     ids=lambda value: type(value).__name__,
@@ -302,7 +302,7 @@ SECRET = "sk-very-secret-0123456789"
         sse(msgspec.json.encode({"error": {"message": f"{SECRET} is over quota"}})),
         b"not http " + SECRET.encode() + b"\r\n\r\n",
     ],
-    ids=["refused", "plain", "in mid-stream", "no http"],
+    ids=["refused", "plain", "mid-stream", "no http"],
 )
 async def test_a_key_is_never_in_an_error(answer: bytes):
     async with answering(answer) as raw:

@@ -455,7 +455,7 @@ def test_an_end_is_needed():
 
 
 def test_an_answer_with_nothing_in_it():
-    with pytest.raises(ProviderError, match="answered nothing"):
+    with pytest.raises(ProviderError, match="sent an empty answer"):
         read()
 
 

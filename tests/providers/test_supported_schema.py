@@ -191,10 +191,10 @@ def test_a_vendor_is_told_nothing_where_that_would_change_the_meaning(
 
 def test_what_is_lost_is_put_into_words():
     assert reduce_schema({"type": "string", "minLength": 2}, GEMINI).said_of("google") == (
-        "google cannot enforce #/minLength, it is only checked afterwards",
+        "google cannot enforce #/minLength; it is only checked afterwards",
     )
     assert reduce_schema({}, ANTHROPIC).said_of("claude") == (
-        "claude cannot enforce the schema, the model is only told of it: # has no type",
+        "claude cannot enforce the schema; the model only sees it: # has no type",
     )
     assert reduce_schema(PERSON, LLAMA).said_of("llama") == ()
 

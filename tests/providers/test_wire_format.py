@@ -301,7 +301,7 @@ def test_a_provider_says_what_its_vendor_cannot_enforce(connect: Callable[[str],
     told = connect("http://127.0.0.1:9").unenforced(schema)
 
     assert told == reduce_schema(schema, dialect).said_of("server")
-    assert told == ("server cannot enforce #/properties/a/minLength, it is only checked afterwards",)
+    assert told == ("server cannot enforce #/properties/a/minLength; it is only checked afterwards",)
 
 
 @pytest.mark.parametrize(("model", "takes"), [("gemini-2.5-pro", True), ("gemini-3-pro", False)])

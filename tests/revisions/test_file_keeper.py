@@ -348,8 +348,8 @@ def test_a_folder_that_may_not_be_entered_can_be_moved():
 
     assert said.splitlines() == [
         "['a', 'a2', 'b', 'b2']",
-        "a2: the folder stays, there is something else in it",
-        "b2: the folder stays, there is something else in it",
+        "a2: the folder is not empty",
+        "b2: the folder is not empty",
         "b'1'",
     ]
 

@@ -108,8 +108,8 @@ def test_a_folder_with_something_of_others_stays(root: Path):
     )
 
     assert problems == (
-        "ours: the folder stays, there is something else in it",
-        "turned: the folder stays, there is something else in it",
+        "ours: the folder is not empty",
+        "turned: the folder is not empty",
     )
     assert sorted(below(root)) == [b"ours", b"ours/theirs", b"turned", b"turned/theirs", b"z"]
 
@@ -127,9 +127,9 @@ def test_lost_content_is_reported_and_what_is_there_stays(root: Path):
     )
 
     assert problems == (
-        "big: its earlier content was too large to be kept, or could not be read",
-        f"f: blob {lost.digest[:12]} is not kept any more",
-        "fifo: it was neither a file nor a link nor a folder and cannot be made again",
+        "big: its earlier content was too large to save or could not be read",
+        f"f: blob {lost.digest[:12]} is no longer stored",
+        "fifo: it was not a file, link or folder and cannot be recreated",
     )
     assert {path: content for path, (_, _, content) in below(root).items()} == {b"f": b"now", b"ok": b"1"}
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_kept_is_not_destroyed(root: Path):
     problems = keeper_of(root).restore({"big": None, "fifo": None, "replaced": file(b"1")})
 
     assert problems == tuple(
-        f"{name}: it stays: what is there now cannot be kept, so it could not come back"
+        f"{name}: left alone: its current content cannot be saved, so this could not be undone"
         for name in ("big", "fifo", "replaced")
     )
     assert below(root) == before
@@ -157,7 +157,7 @@ def test_a_link_on_the_way_is_not_followed(root: Path):
         {"a/f": file(b"1"), "a/g": file(b"1"), "a/h/i": file(b"1"), "a/gone": None}
     )
 
-    assert problems == tuple(f"a/{name}: something else lies in the way" for name in ("f", "g", "h/i"))
+    assert problems == tuple(f"a/{name}: something else is in the way" for name in ("f", "g", "h/i"))
     assert below(outside) == {b"f": ("file", stat.S_IMODE((outside / "f").stat().st_mode), b"theirs")}
 
 
@@ -187,7 +187,7 @@ def test_names_in_problems_are_one_line(root: Path):
     name = "two\nlines\x1b[2J"
 
     assert keeper_of(root).restore({name: FileState("other", kept=False)}) == (
-        "two\\nlines\\x1b[2J: it was neither a file nor a link nor a folder and cannot be made again",
+        "two\\nlines\\x1b[2J: it was not a file, link or folder and cannot be recreated",
     )
 
 
@@ -376,6 +376,6 @@ def test_what_the_system_refuses_is_told_and_the_rest_is_done():
 
     assert said.splitlines() == [
         "/etc/bridle-test: Permission denied",
-        "secret: it stays: what is there now cannot be kept, so it could not come back",
+        "secret: left alone: its current content cannot be saved, so this could not be undone",
         "b'2'",
     ]

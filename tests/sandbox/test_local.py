@@ -203,7 +203,7 @@ async def test_programs_of_a_session_reach_each_other(start: Start, run: Run):
         (("no-such-program",), {}, "cannot find no-such-program: no such file or directory"),
         (("/etc/passwd",), {}, "cannot run /etc/passwd: permission denied"),
         (("true",), {"cwd": "/nowhere"}, "cannot enter /nowhere: no such file or directory"),
-        (("a\0b",), {}, "a command, its folder and its environment cannot hold a NUL character"),
+        (("a\0b",), {}, "a command, its folder and its environment cannot contain a NUL character"),
         (("true", "x" * 9_000_000), {}, "put them in a file"),
         (("true", "x" * 200_000), {}, "cannot run true: argument list too long"),
     ],
@@ -216,7 +216,7 @@ async def test_what_cannot_be_started_says_why(start: Start, argv: tuple[str, ..
 async def test_without_any_sandbox_a_program_that_needs_one_is_not_started(user_home: Path, project: Path):
     sandbox = LocalSandbox(home=str(user_home), kind="none")
 
-    with pytest.raises(ToolError, match="there is no sandbox on this machine: the sandbox was switched off"):
+    with pytest.raises(ToolError, match="no sandbox is available on this machine: the sandbox is turned off"):
         await sandbox.start(ProcessSpec(argv=("true",), cwd=str(project), env={}, output=1), SESSION)
 
 
@@ -882,7 +882,7 @@ async def test_a_start_that_is_cancelled_while_its_cell_is_built_leaves_no_cell(
 
 @pytest.mark.parametrize(
     ("kind", "why"),
-    [("bubblewrap", ""), ("landlock", "Landlock was asked for"), ("none", "the sandbox was switched off")],
+    [("bubblewrap", ""), ("landlock", "Landlock was asked for"), ("none", "the sandbox is turned off")],
 )
 def test_the_status_says_what_is_active_and_what_it_rests_on(kind: str, why: str):
     status = LocalSandbox(home="/nonexistent", kind=kind).status  # type: ignore[arg-type]

@@ -135,7 +135,7 @@ def test_the_file_of_a_worktree_is_fixed(root: Path):
 
 
 def test_a_rule_that_hides_the_working_directory_is_refused(root: Path):
-    with pytest.raises(ToolError, match="would run inside"):
+    with pytest.raises(ToolError, match="would run in it"):
         find(root, hide(str(root)))
 
 

@@ -91,9 +91,8 @@ async def test_a_host_that_is_not_allowed_is_refused_with_the_rule_to_add(
 ):
     answer = await ask(policy(*rules, mode=mode), b"CONNECT example.com:443 HTTP/1.1\r\n\r\n")
 
-    text = (
-        f"bridle: no network access to example.com: {why} (hint: allow the rule bash(domain:example.com))\n"
-    )
+    hint = "add the rule allow bash(domain:example.com)"
+    text = f"bridle: no network access to example.com: {why} (hint: {hint})\n"
     head, body = answer.decode().split("\r\n\r\n")
     assert (head.splitlines()[0], body) == ("HTTP/1.1 403 Forbidden", text)
 
@@ -115,7 +114,7 @@ async def test_a_host_that_is_not_allowed_is_refused_with_the_rule_to_add(
 async def test_private_addresses_need_a_rule_that_names_the_host(address: str, mode: Mode):
     answer = await ask(policy(ANY, mode=mode), b"CONNECT example.com:443 HTTP/1.1\r\n\r\n", [address])
 
-    assert b"example.com is an address of a private network" in answer
+    assert b"example.com is a private network address" in answer
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_many_are_put_away_at_once_and_told_in_short(root: Path, traps: Traps, a
 
     told = look.finish()
 
-    assert (len(told), told[-1], len(names(away))) == (11, "so it is with 290 files more", 300)
+    assert (len(told), told[-1], len(names(away))) == (11, "the same applies to 290 more files", 300)
 
 
 def test_known_folders_come_before_new_ones_and_what_is_left_out_is_told(root: Path, traps: Traps):

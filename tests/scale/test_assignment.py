@@ -20,7 +20,7 @@ async def test_a_worker_that_stops_leaves_what_comes_to_another():
         legs.is_stopping = True
         command = Prompt(user_message("hi"), key="k")
 
-        assert await drive(legs, troupe, command) == "goes on elsewhere"
+        assert await drive(legs, troupe, command) == "continues elsewhere"
 
         with pytest.raises(NotDrivenHere):
             decode_outcome(troupe.told[0])
@@ -35,7 +35,7 @@ async def test_a_run_that_is_put_aside_by_a_stopping_worker_costs_it_no_try():
         legs.is_stopping = True
         await stage.service.park(0)
 
-        assert await driving == "goes on elsewhere"
+        assert await driving == "continues elsewhere"
         assert [(order.command, order.tries) for order in troupe.ordered] == [(Resume(), 1)]
 
 

@@ -223,7 +223,7 @@ async def test_what_is_left_when_a_worker_stops_goes_on_elsewhere():
         legs.is_stopping = True
         await stage.service.park(0.0)
 
-        assert await driving == "goes on elsewhere"
+        assert await driving == "continues elsewhere"
         assert [(type(order.command), order.tries) for order in troupe.ordered] == [(Resume, 1)]
 
 

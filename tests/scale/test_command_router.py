@@ -292,7 +292,7 @@ async def test_a_session_stays_with_its_machine_and_says_when_that_is_gone(make:
 
     world.members = world.members[:1]
     world.routing._roster = MemberCache(world)
-    with pytest.raises(WorkspaceLost, match="folder of the machine host-2, and no worker is there"):
+    with pytest.raises(WorkspaceLost, match="folder on the machine host-2, which has no worker"):
         await world.routing.submit(S, PROMPT, glance)
 
 
@@ -330,5 +330,5 @@ async def test_some_worker_is_one_that_answers_or_nobody(make: Callable[..., Wor
     world.routing._roster = MemberCache(world)
 
     assert found is world.driver
-    with pytest.raises(SessionBusy, match="no worker answers"):
+    with pytest.raises(SessionBusy, match="no worker is running"):
         await world.routing.find_worker()

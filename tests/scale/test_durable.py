@@ -140,7 +140,7 @@ async def test_no_more_begin_in_a_time_than_may(free: Yard):
         await free.order(f"slow-{name}", SLOW)
 
     await free.until_begun("slow-a", "slow-b")
-    with pytest.raises(SessionBusy, match="no worker has taken this within"):
+    with pytest.raises(SessionBusy, match="no worker accepted this within"):
         await free.dispatch.taken("slow-c", 0.0)
 
     assert free.begun == ["slow-a", "slow-b"]
@@ -163,7 +163,7 @@ async def test_what_nobody_has_begun_with_can_be_called_off(free: Yard):
 
     assert await free.dispatch.call_off(await free.dispatch.waiting(SessionId("unwanted")))
 
-    with pytest.raises(SessionNotRunning, match="called off"):
+    with pytest.raises(SessionNotRunning, match="cancelled before"):
         await free.dispatch.taken("unwanted", 30)
 
 

@@ -219,10 +219,10 @@ async def test_a_tenant_works_in_its_folders_alone(tmp_path: Path):
                 api.ask(Servers(cwd)),
                 api.ask(ServerPrompts(cwd)),
             ):
-                with pytest.raises(UsageError, match="is no folder of tenant acme"):
+                with pytest.raises(UsageError, match="is not a folder of tenant acme"):
                     await act
         session = await api.create(cwd=str(inside))
-        with pytest.raises(UsageError, match="is no folder of tenant acme"):
+        with pytest.raises(UsageError, match="is not a folder of tenant acme"):
             await api.submit(session, Prompt(HELLO, RunOptions(cwd=made.folder("bolt"))))
 
         made.tenants.put(Tenant("acme", folders=(made.folder("bolt"),)))
@@ -231,12 +231,12 @@ async def test_a_tenant_works_in_its_folders_alone(tmp_path: Path):
 
 
 REFUSED = [
-    (RunOptions(mode="yolo"), 'mode "yolo" is not for tenant acme'),
-    (RunOptions(until="true"), "until is not for tenant acme"),
+    (RunOptions(mode="yolo"), 'mode "yolo" is not allowed for tenant acme'),
+    (RunOptions(until="true"), "until is not allowed for tenant acme"),
     (RunOptions(hooks=HookOverride(disable=("guard",))), "hooks of a client are not for tenant acme"),
-    (RunOptions(model="other/model"), 'model "other/model" is not for tenant acme'),
-    (RunOptions(params={"model": "large"}), "params: model is not for tenant acme"),
-    (RunOptions(params={"models": ["large"]}), "params: models is not for tenant acme"),
+    (RunOptions(model="other/model"), 'model "other/model" is not allowed for tenant acme'),
+    (RunOptions(params={"model": "large"}), "params: model is not allowed for tenant acme"),
+    (RunOptions(params={"models": ["large"]}), "params: models is not allowed for tenant acme"),
 ]
 
 

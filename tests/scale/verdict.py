@@ -62,7 +62,7 @@ async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[Sessi
         if faults:
             found[session] = faults
     for session in by_session:
-        found[session] = ["it is not there"]
+        found[session] = ["it does not exist"]
     return found
 
 

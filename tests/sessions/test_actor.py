@@ -27,7 +27,7 @@ from tests.sessions.stage import Cast, FixedClock, Play, Stage, says
 BAD_MESSAGES = {
     "the prompt is empty": Message("user", ()),
     "the prompt is longer than 4 MiB": user_message("x" * (MAX_PROMPT_BYTES + 1)),
-    "half of a character": user_message("caf\udce9"),
+    "half a character": user_message("caf\udce9"),
 }
 
 
@@ -53,7 +53,7 @@ async def test_half_a_character_in_an_answer_does_not_end_the_run():
     play = Play(says("hello"), hold=True)
     async with Stage(play) as stage:
         run_id = await stage.prompt("hi")
-        with pytest.raises(UsageError, match="half of a character"):
+        with pytest.raises(UsageError, match="half a character"):
             await stage.service.submit(stage.session, Decide("a", "deny", "\ud800"))
         play.go.set()
         ended = await stage.service.wait(stage.session, run_id)

@@ -123,9 +123,9 @@ async def test_messages_that_nobody_can_read_are_refused():
         outputs = await troupe.outputs()
 
     assert sorted(outputs[1:]) == sorted([
-        "agent-1 has ended and reads no more messages",
-        "no agent is named 'nobody' (hint: there are no others)",
-        "a message to itself (hint: there are no others)",
+        "agent-1 has ended and reads no messages",
+        "no agent is named 'nobody' (hint: there are no other agents)",
+        "a message to itself (hint: there are no other agents)",
         "the message is empty",
         "the message has more than 32,000 characters",
     ])  # fmt: skip
@@ -154,4 +154,4 @@ async def test_agents_cannot_talk_for_ever():
         outputs = await troupe.outputs()
 
     assert sum(output.startswith("Sent to agent-1") for output in outputs) == 32
-    assert "agent-1 has 32 messages that it has not read yet" in outputs
+    assert "agent-1 has 32 unread messages" in outputs

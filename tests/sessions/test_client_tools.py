@@ -157,7 +157,7 @@ async def test_a_schema_that_is_no_object_is_refused():
     lender = Lender()
     lender.specs = (ToolSpec("lent", "", {"type": "array"}),)
     async with Stage(Play()) as stage:
-        with pytest.raises(UsageError, match="not of type object"):
+        with pytest.raises(UsageError, match="must have type object"):
             async with stage.service.provide_tools(stage.session, lender):
                 pass
 

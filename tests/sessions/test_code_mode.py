@@ -118,5 +118,5 @@ async def test_the_same_session_goes_on_with_tool_calls_and_back_in_code():
 
 async def test_code_without_the_tool_is_refused():
     async with Stage(Play(says("Hello.")), tools=[look()]) as on_stage:
-        with pytest.raises(ConfigError, match="code mode needs the tool python, which is not there"):
+        with pytest.raises(ConfigError, match="code mode needs the tool python, which is not available"):
             await on_stage.run("hi", code=True)

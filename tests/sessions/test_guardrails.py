@@ -141,7 +141,7 @@ async def test_a_run_fails_whose_answer_hooks_have_made_unfit():
         ended = await stage.run("hi", output_schema={"type": "object"})
 
     assert (ended.outcome, ended.structured, ended.text) == ("failed", None, "***")
-    assert "what hooks have made of the answer does not fit" in ended.reason
+    assert "the answer, as changed by hooks, does not match" in ended.reason
 
 
 # ---------------------------------------------------------------------------- tools
@@ -455,7 +455,7 @@ async def test_a_reply_that_hooks_only_look_at_is_seen_as_it_comes():
 async def test_a_cost_limit_that_cannot_hold_is_told_of_once():
     said = await seen_live(Listener(), limits=Limits(cost=1.0))
 
-    text = "the price of scripted/play is not known: the cost limit does not stop it"
+    text = "the price of scripted/play is unknown, so the cost limit does not apply to it"
     assert said == [Notice(text), TextDelta("the secret")]
 
 

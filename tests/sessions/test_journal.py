@@ -41,9 +41,9 @@ async def test_after_a_failed_append_nothing_more_is_recorded():
     with pytest.raises(StoreFull):
         await journal.record(SessionTitled("lost"))
 
-    with pytest.raises(StoreError, match=r"loaded anew: .*: no space left on the device$"):
+    with pytest.raises(StoreError, match=r"reloaded: .*: no space left on the device$"):
         await journal.record(SessionTitled("later"))
-    with pytest.raises(StoreError, match="loaded anew"):
+    with pytest.raises(StoreError, match="must be reloaded"):
         await journal.flush()
 
     assert journal.is_stale

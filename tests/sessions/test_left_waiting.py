@@ -109,7 +109,7 @@ async def test_nothing_begins_once_the_engine_is_about_to_end():
     async with Stage(Play(says("one"))) as stage:
         await stage.service.park(0)
 
-        with pytest.raises(SessionNotRunning, match="its engine shuts down"):
+        with pytest.raises(SessionNotRunning, match="its engine is shutting down"):
             await stage.prompt("too late")
 
         assert await stage.log() == []

@@ -168,7 +168,7 @@ async def test_wrong_and_denied_calls_of_code_are_results_for_it():
         log = await stage.log()
 
     assert tell_calls(log)[-1][-1].split("\n") == [
-        "no tool is named 'nothing' (hint: the tools are change, code, look)",
+        "no tool is named 'nothing' (hint: available tools: change, code, look)",
         'look: "on" is missing, it must be a string',
         "denied by rule deny change",
         "code failed: TypeError: 'NoneType' object is not callable",

@@ -179,7 +179,7 @@ async def test_a_rewind_that_would_overwrite_another_session_is_refused(office: 
     await office.run(A, "first")
     await (office.run_elsewhere if elsewhere else office.run)(B, "second")
 
-    with pytest.raises(SessionConflict, match=r"changed by somebody else since: f \(hint"):
+    with pytest.raises(SessionConflict, match=r"changed outside the session: f \(hint"):
         await office.service.submit(A, Rewind(1))
 
     assert (office.root / "f").read_text() == "three\n"

@@ -254,7 +254,7 @@ async def test_a_queue_that_the_user_has_stopped_is_not_begun_by_resuming():
         await stage.service.submit(stage.session, Cancel())
         await stage.until(RunEnded)
 
-        with pytest.raises(SessionNotRunning, match="no run that was cut off"):
+        with pytest.raises(SessionNotRunning, match="no interrupted run"):
             await stage.service.submit(stage.session, Resume())
 
 

@@ -343,7 +343,7 @@ async def test_what_somebody_else_changed_is_a_conflict_until_forced(workshop: W
     async with workshop.stage(play) as stage:
         await stage.run("go", mode="yolo")
         (workshop.root / "a").write_text("mine\n")
-        with pytest.raises(SessionConflict, match="changed by somebody else since: a"):
+        with pytest.raises(SessionConflict, match="changed outside the session: a"):
             await stage.service.submit(stage.session, Rewind(1))
         assert (workshop.root / "a").read_text() == "mine\n"
         before = (await read_session(stage.service, stage.session)).seq
@@ -395,9 +395,9 @@ async def test_turns_and_rewinds_that_are_not_there(workshop: Workshop):
     async with workshop.stage(Play(says("one"))) as stage:
         await stage.run("go")
         records = await stage.service.ask(Records(stage.session))
-        with pytest.raises(UsageError, match="there are turns 0 to 1, not 2"):
+        with pytest.raises(UsageError, match="the session has turns 0 to 1, not 2"):
             find_turn(records, 2)
-        with pytest.raises(UsageError, match="nothing was rewound"):
+        with pytest.raises(UsageError, match="no rewind to undo"):
             last_rewind(records)
         with pytest.raises(UsageError, match="has events 1 to"):
             await stage.service.submit(stage.session, Rewind(1_000))

@@ -223,7 +223,7 @@ async def test_tools_that_the_parent_lacks_cannot_be_given():
         [output] = await troupe.outputs()
         kinds = await troupe.kinds()
 
-    assert output.startswith("no tool is named 'look' (hint: the tools are agent_cancel, ")
+    assert output.startswith("no tool is named 'look' (hint: available tools: agent_cancel, ")
     assert "ChildStarted" not in kinds
 
 
@@ -274,7 +274,7 @@ async def test_with_no_depth_there_are_none():
         await troupe.run("go")
         outputs = await troupe.outputs()
 
-    assert outputs == ["sub-agents may go 0 levels deep, no deeper (hint: do the work yourself)"]
+    assert outputs == ["sub-agents may be nested 0 levels deep (hint: do the work yourself)"]
 
 
 async def test_a_run_starts_a_limited_number():
@@ -284,7 +284,7 @@ async def test_a_run_starts_a_limited_number():
         await troupe.run("go")
         outputs = await troupe.outputs()
 
-    assert "this run has started 2 sub-agents, which is all it may" in outputs
+    assert "this run has started 2 sub-agents, the maximum" in outputs
     assert sum("completed" in output for output in outputs) == 2
 
 
@@ -443,7 +443,7 @@ async def test_agent_cancel_waits_and_says_what_it_was():
     assert outputs[1] == (
         f'{{"agent_id":"{FIRST}","success":true,"previous_state":"running","message":"agent-1 was stopped"}}'
     )
-    assert outputs[2].endswith('"previous_state":"cancelled","message":"agent-1 had ended already"}')
+    assert outputs[2].endswith('"previous_state":"cancelled","message":"agent-1 had already ended"}')
     assert '"state":"cancelled","is_final":true' in outputs[3]
     assert '"error":"cancelled: cancelled by its parent"' in outputs[3]
     assert queued == []

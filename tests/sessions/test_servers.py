@@ -168,7 +168,10 @@ async def test_a_found_tool_is_asked_about_by_its_own_name():
     ("arguments", "why"),
     [
         ({"name": "mcp__desk__nothing", "arguments": {}}, "no tool is named 'mcp__desk__nothing'"),
-        ({"name": "tool_search", "arguments": {"query": "x"}}, "tool_search is not called through tool_call"),
+        (
+            {"name": "tool_search", "arguments": {"query": "x"}},
+            "tool_search cannot be called through tool_call",
+        ),
         ({"arguments": {}}, "name"),
     ],
 )

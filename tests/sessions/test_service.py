@@ -500,7 +500,7 @@ async def test_a_model_that_answers_nothing_fails_the_run():
     async with Stage(Play(says(""))) as stage:
         ended = await stage.run("hi")
 
-    assert (ended.outcome, ended.reason) == ("failed", "the model answered nothing")
+    assert (ended.outcome, ended.reason) == ("failed", "the model sent an empty answer")
 
 
 async def test_a_model_that_repeats_itself_for_ever_is_stopped():

@@ -125,7 +125,7 @@ async def test_no_run_of_a_tenant_begins_where_nothing_holds_programs_apart(tmp_
     places = TenantFolders(tenants, str(tmp_path), "sandbox.mode is off")
     async with Stage(Play(says("done")), workplaces=places) as stage:
         await stage.service.create(cwd=str(tmp_path / "acme"), session_id=MINE)
-        with pytest.raises(UsageError, match=r"need a sandbox, and at this worker sandbox\.mode is off"):
+        with pytest.raises(UsageError, match=r"need a sandbox, but on this worker sandbox\.mode is off"):
             await stage.service.submit(MINE, Prompt(user_message("a")))
 
         ours = await stage.service.create(cwd=str(tmp_path))

@@ -73,7 +73,7 @@ async def test_settings_that_cannot_be_written_are_said_and_the_run_goes_on():
         notice = await watching
 
     assert ended.outcome == "completed"
-    assert notice == Notice("the rule holds for this session only: config.toml cannot be written")
+    assert notice == Notice("the rule applies to this session only: config.toml cannot be written")
 
 
 async def first_notice(stage: Stage) -> Notice:
@@ -230,7 +230,7 @@ class Door(SmallTool):
     [
         (
             Access("enter", "execute"),
-            f"not run: after what came before it the user must be asked: {ASKED}",
+            f"not run: after the calls before it, it needs approval: {ASKED}",
         ),
         (Access("enter", "read", (Subject("path", "secret"),)), "denied by rule deny enter(secret)"),
     ],
@@ -308,7 +308,7 @@ async def test_with_every_call_approved_also_one_that_cannot_run_waits_for_its_a
         results = [event.result.output for event in await stage.log() if isinstance(event, ToolFinished)]
 
     assert (ended.outcome, ended.turns) == ("completed", 1)
-    assert sorted(results) == ["denied: no", "no tool is named 'nothing' (hint: the tools are change)"]
+    assert sorted(results) == ["denied: no", "no tool is named 'nothing' (hint: available tools: change)"]
 
 
 async def test_variables_are_lent_to_tools_and_not_recorded():
@@ -323,7 +323,7 @@ async def test_variables_are_lent_to_tools_and_not_recorded():
     async with Stage(play, tools=[Looker("look", lambda on: "")]) as stage:
         await stage.run("hi", env={"PATH": "/venv/bin:/bin"})
         [started] = [event for event in await stage.log() if isinstance(event, RunStarted)]
-        with pytest.raises(UsageError, match="the variable 'LD_PRELOAD' cannot be lent to programs"):
+        with pytest.raises(UsageError, match="the variable 'LD_PRELOAD' cannot be passed to programs"):
             await stage.prompt("hi", env={"LD_PRELOAD": "/evil.so"})
 
     assert seen == [{"PATH": "/venv/bin:/bin"}]

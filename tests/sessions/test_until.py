@@ -32,7 +32,7 @@ async def test_the_run_goes_on_until_the_command_passes(tmp_path: Path):
     [asked] = [e for e in log if isinstance(e, MessageAdded) and e.source == "check"]
     assert asked.message.text == (
         "Not done yet: the check `echo checking; test -e made` exited with 1. It printed:\nchecking\n"
-        "Go on until it passes."
+        "Continue until it passes."
     )
     assert kinds == [
         "RunStarted",
@@ -94,7 +94,7 @@ async def test_a_flood_is_cut_in_the_middle(tmp_path: Path):
     assert "exited with 3" in check.text
     assert "first" in check.text
     assert "bytes left out]" in check.text
-    assert check.text.rstrip().endswith("last\nGo on until it passes.")
+    assert check.text.rstrip().endswith("last\nContinue until it passes.")
     assert len(check.text) < MAX_OUTPUT_BYTES + 1_000
 
 

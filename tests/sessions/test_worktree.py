@@ -127,7 +127,7 @@ async def test_without_a_repository_a_commit_a_place_or_git_there_is_none(reposi
         await add_worktree(str(plain), trees, "x", ENVIRON)
     with pytest.raises(ToolError, match="Needed a single revision"):
         await add_worktree(str(empty), trees, "x", ENVIRON)
-    with pytest.raises(ToolError, match="no place for worktrees"):
+    with pytest.raises(ToolError, match="worktrees are not available"):
         await add_worktree(str(repository), "", "x", ENVIRON)
     with pytest.raises(ToolError, match="git is not on PATH"):
         await add_worktree(str(repository), trees, "x", {"PATH": str(plain)})

@@ -98,7 +98,7 @@ def test_any_bytes_come_back(tmp_path_factory: pytest.TempPathFactory, contents:
 def test_what_was_never_put_is_an_error(blobs: Blobs, digest: str):
     blobs.put(b"something else")
 
-    assert failure(lambda: blobs.get(digest)) == f"StoreError: blob {digest[:12]} is not kept any more"
+    assert failure(lambda: blobs.get(digest)) == f"StoreError: blob {digest[:12]} is no longer stored"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +106,7 @@ def test_too_much_is_refused(kind: str, tmp_path: Path):
     with open_blobs(kind, tmp_path, max_blob_bytes=10) as blobs:
         assert blobs.get(blobs.put(b"0123456789")) == b"0123456789"
         assert failure(lambda: blobs.put(b"0123456789a")) == (
-            "StoreError: the content has more than 10 bytes and cannot be kept"
+            "StoreError: the content has more than 10 bytes and cannot be stored"
         )
 
 
@@ -154,7 +154,7 @@ def test_damage_is_noticed(tmp_path: Path, damage: bytes):
     digest = blobs.put(TEXT)
     file_of(tmp_path, digest).write_bytes(damage)
 
-    with pytest.raises(StoreCorrupt, match="is damaged: its bytes are not those that were kept"):
+    with pytest.raises(StoreCorrupt, match="is damaged: its content has changed"):
         blobs.get(digest)
 
 
@@ -164,7 +164,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path):
     file_of(tmp_path, digest).write_bytes(b"z" + zlib.compress(b"\0" * 50_000_000))
 
     assert failure(lambda: blobs.get(digest)) == (
-        f"StoreError: blob {digest[:12]} has more than 1000000 bytes and cannot be kept"
+        f"StoreError: blob {digest[:12]} has more than 1000000 bytes and cannot be stored"
     )
 
 

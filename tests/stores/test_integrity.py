@@ -100,7 +100,7 @@ async def test_an_edited_record_is_named_with_what_is_proven_before_it(tmp_path:
     first = (await store.read(S))[0]
     overwrite(path, path.read_bytes().replace(b'"hi"', b'"ho"'))
 
-    flaw = Flaw("bad_hash", "it is not what was recorded", S, 2)
+    flaw = Flaw("bad_hash", "it differs from what was recorded", S, 2)
     assert await verify(store, S) == SessionCheck(S, 1, first.hash, flaw)
     assert await fsck(store, repair=True) == [flaw]
     assert len(await store.read(S)) == 3

@@ -228,7 +228,7 @@ async def test_a_file_that_lost_its_last_batch_is_reported_and_stays_listed(stor
     await store.list()
     os.truncate(path, size)
 
-    flaw = Flaw("truncated", "it once ended with event 2, which is no longer there", S, 2)
+    flaw = Flaw("truncated", "it once ended with event 2, which is missing", S, 2)
     assert [summary.title for summary in await store.list()] == [""]
     assert (await verify(store, S)).flaw == flaw
     assert await fsck(store, repair=True) == [flaw]
@@ -241,7 +241,7 @@ async def test_an_orphaned_sidecar_is_removed(store: JsonlStore, place: Path):
     await store.list()
     (place / f"{S}.jsonl").unlink()
 
-    orphan = Flaw("orphan_summary", "it has a summary and no events", S)
+    orphan = Flaw("orphan_summary", "it has a summary but no events", S)
     assert await store.list() == []
     assert await fsck(store) == [orphan]
     assert [flaw.repaired for flaw in await fsck(store, repair=True)] == [True]

@@ -21,9 +21,7 @@ def test_an_editor_of_the_project_is_not_run(tmp_path: Path):
     project = str(tmp_path / "project")
     environ = {"EDITOR": "ed --wait", "PATH": f"{program.parent}:."}
 
-    with pytest.raises(
-        BridleError, match=f"the editor ed is not used: {program} lies in a folder that agents"
-    ):
+    with pytest.raises(BridleError, match=f"the editor ed is not used: {program} is in a folder that agents"):
         run_editor(["file"], environ, project)
     with pytest.raises(BridleError, match=r"the editor \./ed is not used: it is a relative path"):
         run_editor(["file"], {**environ, "EDITOR": "./ed"}, project)

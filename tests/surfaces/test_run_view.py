@@ -232,9 +232,9 @@ def test_a_question_is_noted_where_it_cannot_be_put():
 
 
 def test_a_notice_and_a_rewind_are_said():
-    err = shown(Notice("the rule holds for this session only"), Rewound(7, "files"))[1]
+    err = shown(Notice("the rule applies to this session only"), Rewound(7, "files"))[1]
 
-    assert err == "the rule holds for this session only\nback at event 7: files only\n" + END
+    assert err == "the rule applies to this session only\nback at event 7: files only\n" + END
 
 
 def test_calls_that_run_side_by_side_are_told_apart():
@@ -315,7 +315,7 @@ def test_a_command_that_failed_does_not_repeat_what_it_has_printed():
 
 def test_a_command_that_goes_on_in_the_background_says_so():
     start = ToolStarted(CALL, "bash", {"command": "serve"})
-    goes_on, nothing = "[it goes on in the background as job 1]", "[no output]"
+    goes_on, nothing = "[it continues in the background as job 1]", "[no output]"
 
     err = shown(start, finished(goes_on, name="bash"), start, finished(nothing, name="bash"))[1]
 
@@ -329,7 +329,7 @@ def test_nothing_but_the_answer_when_quiet():
         finished("ok", diff=DIFF),
         TodosChanged((Todo("x"),)),
         QuestionAsked(CALL, Question("Which?")),
-        Notice("waiting for tool servers to start", is_wait=True),
+        Notice("waiting for MCP servers to start", is_wait=True),
         replied("Hi"),
         chatty=False,
     )

@@ -123,7 +123,7 @@ def test_nonsense_is_refused_with_the_name_of_the_parameter(
         f"{before[1]}unit{'' if surface == 'mcp' else ':'} is missing",
         f"{before[2]}unit: invalid enum value 'miles'",
         f"{before[3]}{first_seq}: expected `int` <= {most}",
-        f"{before[4]}name: there is no such field",
+        f"{before[4]}name: unknown field",
     ]
 
 

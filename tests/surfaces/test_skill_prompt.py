@@ -54,7 +54,7 @@ def test_any_other_prompt_is_left_alone(text: str):
             "/qqq",
             "no skill is named qqq (hint: bridle skills list; a space before the slash makes it text)",
         ),
-        ("/inner", "the skill inner is for the model alone (hint: /w/inner.md says so)"),
+        ("/inner", "the skill inner is for the model only (hint: /w/inner.md says so)"),
         (
             "/iner",
             "no skill is named iner (hint: bridle skills list; a space before the slash makes it text)",

@@ -134,7 +134,7 @@ async def test_by_rest_lists_and_folders_are_those_of_the_tenant(tmp_path: Path,
         for path in ("/files", "/agents", "/skills", "/models", "/rules", "/servers", "/commands"):
             for folder in (here.made.folder("acme"), "/", str(tmp_path), "/nowhere"):
                 answer = await http.get(path, params={"cwd": folder})
-                assert (answer.status_code, "no folder of yours" in answer.text) == (400, True), (
+                assert (answer.status_code, "not one of your folders" in answer.text) == (400, True), (
                     path,
                     folder,
                 )
@@ -322,7 +322,7 @@ async def test_by_grpc_a_tenant_runs_in_sessions_and_folders_of_its_own(tmp_path
             await run.start("Hello", working_dir=folder, skill=("x", ""))
             kind, fields = await run.next()
             assert kind == "failed"
-            assert "is no folder of tenant bolt" in str(fields)
+            assert "is not a folder of tenant bolt" in str(fields)
             await run.end()
         assert len(await made.service.ask(Records(SessionId(VICTIM)))) == 1
 

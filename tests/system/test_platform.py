@@ -92,7 +92,7 @@ def test_every_command_says_that_it_does_not_run_on_windows(program: str):
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "error: Bridle does not run on Windows itself\nhint: run it in WSL, on Linux or on macOS\n"
+        "error: Bridle does not run natively on Windows\nhint: run it in WSL, on Linux or on macOS\n"
     )
 
 
@@ -101,7 +101,7 @@ def test_the_library_says_that_it_does_not_run_on_windows():
 
     assert done.stdout
     assert done.stderr.splitlines()[-1].endswith(
-        "UsageError: Bridle does not run on Windows itself (hint: run it in WSL, on Linux or on macOS)"
+        "UsageError: Bridle does not run natively on Windows (hint: run it in WSL, on Linux or on macOS)"
     )
 
 
@@ -174,7 +174,7 @@ asyncio.run(main())
     done = play(MACOS, program, str(tmp_path))
 
     assert done.stdout.splitlines() == [
-        "none there is no sandbox for darwin yet",
+        "none no sandbox for darwin yet",
         "programs cannot be started on darwin yet (hint: run Bridle on Linux, or in a Linux container)",
         "true cannot be started: hooks need Linux, this is darwin",
         "a kernel cannot be started on darwin yet (hint: run Bridle on Linux)",

@@ -113,10 +113,10 @@ def test_an_absolute_path_is_the_user_s_word(tmp_path: Path) -> None:
 
 def test_it_is_said_where_a_program_lies_that_is_not_used(tmp_path: Path) -> None:
     inside = program(tmp_path / "tool")
-    said = f"is not used: {inside} lies in a folder that agents can write to"
+    said = f"is not used: {inside} is in a folder that agents can write to"
     assert why_not_found("tool", str(tmp_path)) == said
     assert why_not_found("none", str(tmp_path)) == "is not on PATH"
-    assert why_not_found("/none", str(tmp_path)) == "is not there"
+    assert why_not_found("/none", str(tmp_path)) == "does not exist"
     assert why_not_found("./tool", str(tmp_path)) == "is not used: it is a relative path"
 
 

@@ -98,7 +98,7 @@ async def test_new_files_are_shown_to_new_clients(tmp_path: Path, caplog):
         assert (await greeting(port, context))[2] == "server"  # a pair that does not fit is left alone
         os.replace(newer.cert, files.cert)
         assert (await greeting(port, context))[2] == "newer"
-    assert "the old certificate is used still" in caplog.text
+    assert "still using the old certificate" in caplog.text
 
 
 def _without_key(files: TlsFiles, folder: Path) -> TlsFiles:
@@ -136,7 +136,7 @@ def _pipe(files: TlsFiles, folder: Path) -> TlsFiles:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (_without_key, r"^http\.tls: there is no key for the certificate"),
+        (_without_key, r"^http\.tls: the certificate has no key"),
         (
             lambda files, _: files._replace(cert="/nowhere/a.pem"),
             r'^http\.tls\.cert: "/nowhere/a\.pem" cannot be',
@@ -149,14 +149,17 @@ def _pipe(files: TlsFiles, folder: Path) -> TlsFiles:
             lambda files, _: files._replace(client_ca="/nowhere/b"),
             r'^http\.tls\.client_ca: "/nowhere/b" cannot be',
         ),
-        (_open_key, r"^http\.tls\.key: others may use the file .*\(hint: chmod 600 "),
+        (_open_key, r"^http\.tls\.key: other users can read the file .*\(hint: chmod 600 "),
         (_other_key, r'^http\.tls\.key: ".*stranger\.key" does not belong to the certificate'),
         (_locked_key, r'^http\.tls\.key: ".*locked\.key" has a password'),
-        (_no_certificate, r'^http\.tls\.cert: ".*server\.pem" holds no certificate'),
+        (_no_certificate, r'^http\.tls\.cert: ".*server\.pem" contains no certificate'),
         (_damaged, r'^http\.tls\.cert: the certificate in ".*server\.pem" is damaged'),
         (_pipe, r'^http\.tls\.cert: ".*pipe" is not a file'),
-        (lambda _, folder: Authority(folder).sign("s", ends=-2), r'in ".*s\.pem" has expired on 2\d{3}-'),
-        (lambda _, folder: Authority(folder).sign("s", begins=2), r'in ".*s\.pem" holds from 2\d{3}-'),
+        (lambda _, folder: Authority(folder).sign("s", ends=-2), r'in ".*s\.pem" expired on 2\d{3}-'),
+        (
+            lambda _, folder: Authority(folder).sign("s", begins=2),
+            r'in ".*s\.pem" is not valid before 2\d{3}-',
+        ),
     ],
 )
 def test_files_that_are_of_no_use_are_named(
@@ -173,7 +176,7 @@ def test_the_clock_decides_what_has_expired(tmp_path: Path):
     files = Authority(tmp_path).sign("server", ends=3)
 
     server_context(files, lambda: time.time() + 2 * 86_400)
-    with pytest.raises(ConfigError, match="has expired"):
+    with pytest.raises(ConfigError, match="expired on"):
         server_context(files, lambda: time.time() + 4 * 86_400)
 
 

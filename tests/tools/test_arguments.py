@@ -214,7 +214,7 @@ def test_a_code_block_that_was_cut_off_is_not_called_broken_json():
     reply = read_reply(Message("assistant", (Text("```python\nremove('a"),)), "max_tokens")
 
     assert str(json_error(reply.calls[0])) == (
-        "python: the reply was cut off within a code block; none of its code was run"
+        "python: the reply was cut off inside a code block; none of its code was run"
         " (hint: write less code at a time)"
     )
 

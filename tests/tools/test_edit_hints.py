@@ -80,7 +80,7 @@ def test_a_long_region_is_cut_around_the_difference():
 
 def test_an_edit_made_before_is_recognised():
     assert explain_not_found(CODE, "    self.balance += sum", "self.balance += amount\n") == (
-        "new_str already stands at line 7: was the edit made before?"
+        "new_str is already at line 7: was the edit made before?"
     )
 
 
@@ -90,7 +90,7 @@ def test_a_new_text_that_is_part_of_the_old_one_tells_nothing():
 
 
 def test_line_numbers_are_recognised():
-    message = "old_str holds the line numbers that read_file shows; leave them out"
+    message = "old_str contains the line numbers that read_file shows; leave them out"
 
     assert (
         explain_not_found(CODE, "3:         self.owner = owner\n4:         self.balance = balance", "")

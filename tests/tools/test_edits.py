@@ -124,7 +124,7 @@ def test_a_text_that_is_not_there_is_refused():
 
 
 def test_an_edit_of_a_text_to_itself_is_refused():
-    assert refusal("a", "a", "a") == "old_str and new_str are the same: there is nothing to change"
+    assert refusal("a", "a", "a") == "old_str and new_str are the same: nothing to change"
 
 
 def test_an_edit_that_would_explode_is_refused_before_it_does():

@@ -385,7 +385,7 @@ async def test_a_preview_of_a_file_that_cannot_be_compared_says_so(cwd: Path, co
     (cwd / "f").write_bytes(b"\xff\xff")
 
     assert await WriteFile().preview({"path": "f", "content": "x"}, context) == (
-        "f: all 2 bytes, which are no text to be compared, are replaced\n"
+        "f: all 2 bytes, which cannot be compared as text, are replaced\n"
     )
 
 

@@ -391,10 +391,10 @@ def test_a_file_that_changed_meanwhile_is_left_alone(cwd: Path):
     seen = version_of((cwd / "f").stat())
     (cwd / "f").write_text("theirs")
 
-    with pytest.raises(ToolError, match="f was changed by somebody else just now; read it again"):
+    with pytest.raises(ToolError, match="f was changed by another program just now; read it again"):
         replace_file(resolve(str(cwd), "f"), b"new", stop=GO, expected=seen)
     (cwd / "f").unlink()
-    with pytest.raises(ToolError, match="f was changed by somebody else just now; read it again"):
+    with pytest.raises(ToolError, match="f was changed by another program just now; read it again"):
         replace_file(resolve(str(cwd), "f"), b"new", stop=GO, expected=seen)
 
     assert names(cwd) == []
@@ -404,7 +404,7 @@ def test_a_file_that_must_be_new_never_takes_the_place_of_another(cwd: Path):
     place = resolve(str(cwd), "a/f")
 
     replace_file(place, b"mine", stop=GO, expected=None)
-    with pytest.raises(ToolError, match="a/f was created by somebody else just now; read it again"):
+    with pytest.raises(ToolError, match="a/f was created by another program just now; read it again"):
         replace_file(place, b"theirs", stop=GO, expected=None)
 
     assert names(cwd / "a") == ["f"]
@@ -418,7 +418,7 @@ def test_a_file_that_appears_at_the_last_moment_is_left_alone(cwd: Path):
 
     for act in (lambda: (cwd / "f").write_text("theirs"), lambda: (cwd / "f").symlink_to("nowhere")):
         (cwd / "f").unlink(missing_ok=True)
-        with pytest.raises(ToolError, match="f was created by somebody else just now; read it again"):
+        with pytest.raises(ToolError, match="f was created by another program just now; read it again"):
             replace_file(place, b"mine", stop=GO, expected=None, keep=lambda _, act=act: act())
         assert names(cwd) == ["f"]
     assert (cwd / "f").is_symlink()
@@ -478,7 +478,7 @@ def test_a_file_that_somebody_holds_is_left_alone(cwd: Path):
 
     with (cwd / "f").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(ToolError, match="f is being changed by somebody else; read it again"):
+        with pytest.raises(ToolError, match="f is being changed by another program; read it again"):
             write(cwd, "f", b"new")
     write(cwd, "f", b"newer")
 
@@ -517,7 +517,7 @@ def test_a_new_file_is_made_where_there_are_no_hard_links(cwd: Path):
         check=True,
     )
 
-    assert done.stdout == "no links\nf was created by somebody else just now; read it again\n"
+    assert done.stdout == "no links\nf was created by another program just now; read it again\n"
     assert (cwd / "f").read_text() == "mine"
     assert names(cwd) == ["f"]
 
@@ -699,7 +699,7 @@ def test_a_file_that_is_another_one_by_now_is_not_removed(cwd: Path):
     (cwd / ".git/f").write_bytes(b"x")
     (cwd / "d").mkdir()
 
-    with pytest.raises(ToolError, match="was changed by somebody else just now"):
+    with pytest.raises(ToolError, match="was changed by another program just now"):
         remove(cwd, "f", change=b"longer")
     with pytest.raises(ToolError, match="stopped before f was changed"):
         remove(cwd, "f", stop=stop)

@@ -109,7 +109,7 @@ def test_the_place_with_the_given_shape_comes_before_others():
 
 def test_an_edit_that_would_change_nothing_is_refused():
     assert refusal("  a\n", "a \n", "a\n") == (
-        "the edit changes nothing: the lines it means are like new_str already"
+        "the edit changes nothing: the matching lines already equal new_str"
     )
 
 

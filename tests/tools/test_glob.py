@@ -17,7 +17,7 @@ from bridle.tools.glob import Glob
 from tests.tools.conftest import Swapping
 from tests.tools.fake_ripgrep import fake_ripgrep, has_ended, told
 
-LEFT_OUT = "[files that a rule does not let you read are left out]"
+LEFT_OUT = "[files protected by a rule are left out]"
 
 
 def make(cwd: Path, *paths: str) -> None:
@@ -123,7 +123,7 @@ async def test_a_long_list_is_cut_and_says_so(cwd: Path, context: ToolContext):
     make(cwd, "a", "b", "c")
 
     assert await glob(context, "*", limit=2) == (
-        "c\nb\n[there are more than 2 files; use a narrower pattern to see the others]"
+        "c\nb\n[more than 2 files; use a narrower pattern to see the others]"
     )
     assert await glob(context, "*", limit=3) == "c\nb\na"
     assert (await glob(context, "*", limit=-1)).startswith("c\n[")
@@ -134,8 +134,8 @@ async def test_a_very_long_list_is_sorted_by_path(cwd: Path, context: ToolContex
 
     assert await Glob(max_dated=3).run({"pattern": "*"}, context) == ToolOutput("c\nb\na")
     assert await Glob(max_dated=2).run({"pattern": "*", "limit": 2}, context) == ToolOutput(
-        "a\nb\n[there are more than 2 files; use a narrower pattern to see the others]\n"
-        "[too many files match to put the last changed ones first: these are sorted by path]"
+        "a\nb\n[more than 2 files; use a narrower pattern to see the others]\n"
+        "[too many files match to sort by date: these are sorted by path]"
     )
 
 
@@ -168,10 +168,10 @@ async def test_names_that_are_no_text_are_shown_as_escapes(cwd: Path, context: T
     [
         ("[", "syntax error in pattern"),
         ("src/[a", "syntax error in pattern"),
-        ("{a,b}" * 7, "the braces of the pattern stand for more than 64 patterns"),
-        ("a\0", "a pattern has 1 to 4096 characters, none of them NUL"),
-        ("x" * 4097, "a pattern has 1 to 4096 characters, none of them NUL"),
-        ("", "a pattern has 1 to 4096 characters, none of them NUL"),
+        ("{a,b}" * 7, "the braces of the pattern expand to more than 64 patterns"),
+        ("a\0", "a pattern must have 1 to 4096 characters without NUL"),
+        ("x" * 4097, "a pattern must have 1 to 4096 characters without NUL"),
+        ("", "a pattern must have 1 to 4096 characters without NUL"),
     ],
 )
 async def test_a_bad_pattern_is_explained(context: ToolContext, pattern: str, message: str):
@@ -203,7 +203,7 @@ async def test_denied_names_are_left_out_whatever_is_asked(cwd: Path, context: T
     assert await glob(ruled, "**/nothing") == f"no files match\n{LEFT_OUT}"
     assert await glob(ruled, "nowhere/*") == f"no files match\n{LEFT_OUT}"
     assert await glob(ruled, "*", limit=1) == (
-        f"f\n[there are more than 1 files; use a narrower pattern to see the others]\n{LEFT_OUT}"
+        f"f\n[more than 1 files; use a narrower pattern to see the others]\n{LEFT_OUT}"
     )
 
 

@@ -156,7 +156,7 @@ def test_too_many_braces_are_refused(pattern: str):
     with pytest.raises(ToolError) as caught:
         expand_braces(pattern)
 
-    assert str(caught.value) == "the braces of the pattern stand for more than 64 patterns"
+    assert str(caught.value) == "the braces of the pattern expand to more than 64 patterns"
 
 
 def test_the_plain_part_of_a_name():

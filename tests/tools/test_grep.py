@@ -18,7 +18,7 @@ from bridle.tools.grep import Grep
 from tests.tools.conftest import Swapping
 from tests.tools.fake_ripgrep import fake_ripgrep, has_ended, told
 
-LEFT_OUT = "[files that a rule does not let you read are left out]"
+LEFT_OUT = "[files protected by a rule are left out]"
 
 
 def write(cwd: Path, **files: str) -> None:
@@ -62,7 +62,7 @@ async def test_context_is_marked(cwd: Path, context: ToolContext):
 
     assert await grep(context, "foo", context=1) == "f\n2- b\n3: foo\n4- c\n7- f\n8: foo"
     assert await grep(context, "foo", context=1, limit=1) == (
-        "f\n2- b\n3: foo\n4- c\n\n[there are more than 1 matching lines; narrow the search to see the others]"
+        "f\n2- b\n3: foo\n4- c\n\n[more than 1 matching lines; narrow the search to see the others]"
     )
 
 
@@ -81,7 +81,7 @@ async def test_only_files_can_be_asked_for(cwd: Path, context: ToolContext):
     assert await grep(context, "foo", files_only=True, context=3) == "a\nb\nc"
     assert (await grep(context, "foo", files_only=True, limit=2)).splitlines()[2:] == [
         "",
-        "[there are more than 2 files; narrow the search to see the others]",
+        "[more than 2 files; narrow the search to see the others]",
     ]
 
 
@@ -191,9 +191,9 @@ async def test_very_many_matches_are_cut(cwd: Path, context: ToolContext):
         "f",
         *(f"{number}: foo" for number in range(1, 101)),
         "",
-        "[there are more than 100 matching lines; narrow the search to see the others]",
+        "[more than 100 matching lines; narrow the search to see the others]",
     ]
-    assert most[-1] == "[there are more than 1000 matching lines; narrow the search to see the others]"
+    assert most[-1] == "[more than 1000 matching lines; narrow the search to see the others]"
 
 
 async def test_a_limit_below_one_shows_one(cwd: Path, context: ToolContext):
@@ -239,7 +239,7 @@ async def test_a_search_that_has_enough_ends_ripgrep(context: ToolContext, tmp_p
     pid = await told(tmp_path)
 
     assert (await task).text == (
-        "f\n1: foo\n\n[there are more than 1 matching lines; narrow the search to see the others]"
+        "f\n1: foo\n\n[more than 1 matching lines; narrow the search to see the others]"
     )
     assert await has_ended(pid)
 
@@ -292,9 +292,9 @@ async def test_no_configuration_is_read(cwd: Path, context: ToolContext, monkeyp
         ),
         ("(x{1000}){1000}{1000}", "the pattern cannot be used as a regular expression: "),
         (r"a\nb", "the pattern cannot be used as a regular expression: the literal "),
-        ("a\nb", "a pattern is matched inside one line: it cannot hold a line break or NUL"),
+        ("a\nb", "a pattern is matched inside one line: it cannot contain a line break or NUL"),
         ("", "the pattern is empty (hint: use glob to find files by name)"),
-        ("a\0b", "a pattern is matched inside one line: it cannot hold a line break or NUL"),
+        ("a\0b", "a pattern is matched inside one line: it cannot contain a line break or NUL"),
         ("x" * 10_001, "the pattern has more than 10000 characters"),
         ("\ud800", "pattern is not valid Unicode: character 1 is half of a pair"),
     ],

@@ -11,7 +11,7 @@ from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject
 from bridle.tools.list_files import ListFiles
 
-LEFT_OUT = "[files that a rule does not let you read are left out]"
+LEFT_OUT = "[files protected by a rule are left out]"
 
 
 async def test_denied_files_vanish(cwd: Path, context: ToolContext):

@@ -75,7 +75,7 @@ async def test_one_edit_that_fails_stops_all_and_each_has_its_reason(cwd: Path, 
         "2: old_str not found in file\n"
         "3: ok, 1 occurrence(s)\n"
         "4: occurrence 2 of old_str not found (only 1 occurrences exist)\n"
-        "5: old_str and new_str are the same: there is nothing to change"
+        "5: old_str and new_str are the same: nothing to change"
     )
     assert (cwd / "f").read_text() == "one\ntwo\n"
 

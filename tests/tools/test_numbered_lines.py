@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bridle.core.errors import ToolError
 from bridle.tools.numbered_lines import MAX_LINE_BYTES, LineRange, is_binary, read_numbered
 
-NOTE = "\n[the file is not valid UTF-8: bytes that are no text are shown as \\xNN]"
+NOTE = "\n[the file is not valid UTF-8: bytes that are not text are shown as \\xNN]"
 
 
 CUT = "\n[lines of more than 2000 bytes are cut; grep shows the part of a line around a match]"

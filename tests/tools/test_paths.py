@@ -34,7 +34,7 @@ def test_a_path_is_cleaned():
 
 
 def test_a_nul_character_is_refused():
-    with pytest.raises(ToolError, match="a path cannot hold a NUL character"):
+    with pytest.raises(ToolError, match="a path cannot contain a NUL character"):
         clean_path("a\0b")
 
 

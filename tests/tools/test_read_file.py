@@ -185,9 +185,9 @@ async def test_what_is_not_kept_is_an_error(context: ToolContext):
     digest = "0" * 64
 
     assert await refusal(context, f"blob:{digest}", tool=ReadFile(blobs=Kept())) == (
-        f"no output is kept under blob:{digest}: there is no such blob"
+        f"no output is stored under blob:{digest}: there is no such blob"
     )
-    assert await refusal(context, f"blob:{digest}") == "no output is kept here"
+    assert await refusal(context, f"blob:{digest}") == "no output is stored here"
 
 
 @pytest.mark.parametrize("name", ["", "x", "../../etc/passwd", "0" * 63, "0" * 65, "A" * 64, "0" * 64 + "\n"])

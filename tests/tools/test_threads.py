@@ -1,4 +1,4 @@
-"""Work in threads ends when nobody waits for it any more."""
+"""Work in threads ends when nothing waits for it any more."""
 
 import asyncio
 import threading

@@ -65,7 +65,7 @@ async def test_what_is_found_can_be_called():
 
 
 async def test_nothing_found_says_so():
-    with pytest.raises(ToolError, match="no tool fits 'zzzz'"):
+    with pytest.raises(ToolError, match="no tool matches 'zzzz'"):
         await SEARCH.run({"query": "zzzz"}, CONTEXT)
 
 
@@ -109,7 +109,7 @@ def test_tools_of_our_own_are_named_in_a_fixed_order_unless_they_are_too_many():
             f"no tool is named 'save files'; these come near:\n{describe_tool(SAVING)}",
         ),
         ("zzz", "no tool is named 'zzz' (hint: there are download, wait)"),
-        ("bash", "bash is not called through tool_call (hint: call it by itself)"),
+        ("bash", "bash cannot be called through tool_call (hint: call it by itself)"),
     ],
 )
 def test_a_wrong_name_is_answered_with_what_comes_near(name: str, refusal: str):

@@ -18,7 +18,7 @@ from bridle.tools.toolbox import describe_tool
 from tests.sessions.stage import SmallTool
 
 BOX = Toolbox(file_tools())
-ALL = "hint: the tools are edit_file, list_files, multi_edit, read_file, write_file"
+ALL = "hint: available tools: edit_file, list_files, multi_edit, read_file, write_file"
 
 
 def call(name: str, args: dict[str, Any] | None = None, invalid: str = "") -> ToolCall:
@@ -57,7 +57,7 @@ def test_an_empty_toolbox_says_so():
     with pytest.raises(ToolError) as caught:
         Toolbox([]).get("read_file")
 
-    assert str(caught.value) == "no tool is named 'read_file' (hint: there are no tools here)"
+    assert str(caught.value) == "no tool is named 'read_file' (hint: no tools are available)"
 
 
 def test_two_tools_of_one_name_are_an_error():

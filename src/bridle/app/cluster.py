@@ -151,7 +151,7 @@ async def why_not_isolated(settings: Settings) -> str:
     if settings.sandbox.mode == "off":
         return "sandbox.mode is off"
     status = await asyncio.to_thread(lambda: open_sandbox(settings).status)
-    return f"there is none: {status.why}" if status.kind == "none" else ""
+    return f"none is available: {status.why}" if status.kind == "none" else ""
 
 
 def _own_models(settings: Settings) -> set[str]:

@@ -20,7 +20,7 @@ def open_comms(settings: Settings) -> "Comms":
     comms, clock, chance = settings.comms, SystemClock(), SystemChance()
     if comms.mode == "tcp" and not comms.address:
         raise ConfigError(
-            'comms.mode is "tcp", and there is no comms.address', hint="set it to 127.0.0.1:4200"
+            'comms.mode is "tcp", but comms.address is not set', hint="set it to 127.0.0.1:4200"
         )
     options = CommsOptions(
         home=settings.home,

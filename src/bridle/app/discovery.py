@@ -151,7 +151,7 @@ def _of_files(files: "tuple[ModelFile, ...]", settings: Settings) -> Iterator[Ch
 def _built_in(settings: Settings) -> Choice:
     from bridle.providers.embedded import DEFAULT_WEIGHTS, is_available, is_present
 
-    why = "built in: very small, it cannot code"
+    why = "built in: very small, cannot code"
     needs = ""
     if not is_available():
         needs = LOCAL_EXTRA

@@ -65,9 +65,9 @@ def hooks_in(
     for hook in settings.hooks_found:
         if hook.has_lapsed and hook.entry.enabled and hook.entry.capability != "observe":
             raise ConfigError(
-                f'{hook.place}: hook "{hook.entry.id}" no longer holds: the project has changed since you '
+                f'{hook.place}: hook "{hook.entry.id}" is inactive: the project has changed since you '
                 "trusted it",
-                hint="bridle trust shows it again",
+                hint="review it: bridle trust",
             )
     return create_hooks(settings.hooks.entries, override, hook_site(settings, environ, sandbox, handlers))
 

@@ -78,7 +78,7 @@ def language_faults(settings: Settings) -> dict[str, str]:
 
     known = {server.name for server in KNOWN}
     return {
-        name: "it is not one that Bridle knows, so it needs a command and extensions"
+        name: "Bridle does not know it, so it needs a command and extensions"
         for name, one in settings.lsp.servers.items()
         if name not in known and one.enabled and not (one.command and one.extensions)
     }

@@ -51,7 +51,7 @@ def folder_servers(settings: Settings, environ: Mapping[str, str]) -> "FolderSer
             if not any(other.name == found.name and other.trusted for other in settings.servers_found):
                 inert.append(_untrusted(found))
         elif not found.settings.enabled:
-            inert.append((found.name, "off", f"switched off in {found.place}"))
+            inert.append((found.name, "off", f"disabled in {found.place}"))
         else:
             try:
                 servers.append(server_settings(found, settings, environ))
@@ -62,7 +62,7 @@ def folder_servers(settings: Settings, environ: Mapping[str, str]) -> "FolderSer
 
 def _untrusted(found: "FoundServer") -> Inert:
     if not found.settings.enabled:
-        return found.name, "off", f"switched off in {found.place}"
+        return found.name, "off", f"disabled in {found.place}"
     why = "the project has changed since you trusted it" if found.has_lapsed else "the project is not trusted"
     return found.name, "untrusted", f"{why} (hint: bridle trust)"
 
@@ -131,7 +131,7 @@ def resolve_unsandboxed_program(
     if found is None and find_program(command, path, outside=()):
         raise ConfigError(
             f"server {name}: {command} {why_not_found(command, path)}",
-            hint="name another one by its absolute path, or run the server with sandbox = true",
+            hint="use the absolute path of another program, or run the server with sandbox = true",
         )
     return (found or command, *args), env
 

@@ -15,7 +15,7 @@ def database_url(settings: Settings) -> str:
     """Return the URL of the database, including its password if any; raises ConfigError."""
     if (secret := settings.database_url) is None:
         raise ConfigError(
-            "store.backend is postgres, and there is no address of one",
+            "store.backend is postgres, but no address is set",
             hint=f"set store.url, or the variable {settings.store.url_env}",
         )
     return secret.reveal()
@@ -68,7 +68,7 @@ def open_bucket_blobs(settings: Settings) -> "Blobs":
     """Open the blob store in an S3 bucket; raises ConfigError."""
     s3 = settings.store.s3
     if not s3.bucket:
-        raise ConfigError("store.blobs is s3, and there is no bucket", hint="set store.s3.bucket")
+        raise ConfigError("store.blobs is s3, but no bucket is set", hint="set store.s3.bucket")
     try:
         from bridle.stores.s3 import S3Blobs, open_bucket
     except ModuleNotFoundError as error:

@@ -33,7 +33,7 @@ async def open_tenancy(settings: Settings) -> AsyncIterator[TenantAdmin]:
     """Open the database of a cluster; raises ConfigError if the store is not PostgreSQL, and StoreError."""
     if settings.store.backend != "postgres":
         raise ConfigError(
-            f"tenants need the PostgreSQL store, and store.backend is {settings.store.backend}",
+            f"tenants need the PostgreSQL store, but store.backend is {settings.store.backend}",
             hint="bridle config set store.backend postgres, and store.url",
         )
     postgres = open_postgres(settings, size=2, looks_first=True)

@@ -72,7 +72,7 @@ def parse_address(text: str) -> Address:
                 pass
     raise ConfigError(
         f'"{_shown(text)}" is not an address',
-        hint="write uds:///path/of/a.sock, tcp://host:port or inproc://name",
+        hint="use uds:///path/of/a.sock, tcp://host:port or inproc://name",
     )
 
 
@@ -94,7 +94,7 @@ def check_name(name: str) -> str:
     """Return the name if a peer may have it; raises ConfigError."""
     if not NAME.fullmatch(name):
         raise ConfigError(
-            f'"{_shown(name)}" is not a name for a peer', hint="use letters, digits, - and _, at most 64"
+            f'"{_shown(name)}" is not a valid peer name', hint="use up to 64 letters, digits, - and _"
         )
     return name
 

@@ -165,10 +165,8 @@ class Comms:
         names = [peer.name for peer in peers]
         more = ", …" if len(names) > _MAX_NAMED else ""
         raise ConfigError(
-            f"no peer is named {name[:80]!a}",
-            hint=f"the peers are {', '.join(names[:_MAX_NAMED])}{more}"
-            if names
-            else "no peer is trusted yet",
+            f"unknown peer {name[:80]!a}",
+            hint=f"known peers: {', '.join(names[:_MAX_NAMED])}{more}" if names else "no trusted peers yet",
         )
 
     async def _send(self, to: str, kind: Kind) -> str:
@@ -202,10 +200,10 @@ class Comms:
         try:
             ack = unseal(answer)
         except BadEnvelope as error:
-            raise PeerOffline(f"{address} does not speak as a peer does") from error
+            raise PeerOffline(f"{address} does not follow the peer protocol") from error
         is_ours = (ack.sender, ack.receiver, ack.kind) == (peer.public, identity.public, Ack(envelope_id))
         if not is_ours or not ack.is_genuine:
-            raise PeerOffline(f'what answers at {address} is not "{peer.name}"')
+            raise PeerOffline(f'the program at {address} is not "{peer.name}"')
 
     # ------------------------------------------------------------------ listening
 
@@ -229,7 +227,7 @@ class Comms:
         finally:
             self._registry.remove(self.name)
             if len(inbox):
-                log.warning("messages that nobody has read: %d", len(inbox))
+                log.warning("unread messages: %d", len(inbox))
 
     @asynccontextmanager
     async def _wire(self, inbox: Inbox) -> AsyncIterator[Address]:
@@ -256,7 +254,7 @@ class Comms:
         except BadEnvelope:
             return None
         except ConfigError as error:
-            log.warning("nobody is trusted: %s", error)
+            log.warning("no peer is trusted: %s", error)
             return None
         if judged is None:
             return None
@@ -274,7 +272,7 @@ class Comms:
         try:
             await asyncio.to_thread(seen.keep, peer.public, envelope.id)
         except ConfigError as error:  # it has arrived, so it is still acknowledged
-            log.warning("after a restart it might be taken twice: %s", error)
+            log.warning("a message might be accepted twice after a restart: %s", error)
 
     def _judge(self, data: bytes, identity: Identity) -> tuple[Peer, Envelope] | None:
         envelope = unseal(data)
@@ -295,7 +293,7 @@ async def _deliver_all(inbox: Inbox, deliver: Deliver, dismissed: asyncio.Event 
         try:
             was_taken = await deliver("\n\n".join(item.text for item in items), items[0].peer)
         except BridleError as error:
-            log.warning("what %s has sent could not be delivered: %s", items[0].peer, error)
+            log.warning("a message from %s could not be delivered: %s", items[0].peer, error)
             continue
         if not was_taken:
-            log.warning("what %s has sent was not taken", items[0].peer)
+            log.warning("a message from %s was rejected", items[0].peer)

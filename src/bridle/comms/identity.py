@@ -57,8 +57,8 @@ def load_identity(folder: Path) -> Identity:
         secret = read_file(path, KEY_BYTES, forbidden=PRIVATE)  # another process may have written it first
     if secret is None or len(secret) != KEY_BYTES:
         raise ConfigError(
-            f"{path}: has not {KEY_BYTES} bytes",
-            hint="bring back your copy; or remove it for a new key, which your peers have to trust anew",
+            f"{path}: does not have {KEY_BYTES} bytes",
+            hint="restore it from a backup, or remove it to get a new key, which your peers must trust again",
         )
     identity = Identity(secret)
     if read_file(folder / PUBLIC_FILE, KEY_BYTES, forbidden=0) != identity.public:
@@ -80,7 +80,7 @@ def parse_peer_id(text: str) -> bytes:
     if len(public) != KEY_BYTES or peer_id(public) != text:  # base64 can encode some bytes in two ways
         shown = text if len(text) <= 60 and text.isprintable() else f"{text[:60]!a}…"
         raise ConfigError(
-            f'"{shown}" is not a peer id', hint="`bridle comms id`, on their side, prints it: ed25519:…"
+            f'"{shown}" is not a peer id', hint="`bridle comms id`, run by the peer, prints it: ed25519:…"
         )
     return public
 
@@ -100,7 +100,7 @@ def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
 def _public_key(public: bytes) -> "Ed25519PublicKey":
     """Return a parsed public key; raises ValueError for one that anyone can sign with."""
     if (int.from_bytes(public, "little") & 2**255 - 1) % _PRIME in _WEAK:
-        raise ValueError("a key that anybody can sign with")
+        raise ValueError("an insecure key")
     key: Ed25519PublicKey = _ed25519().Ed25519PublicKey.from_public_bytes(public)
     return key
 

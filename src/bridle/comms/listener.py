@@ -70,7 +70,7 @@ def _own_socket(path: Path) -> Iterator[socket.socket]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigError(
-                f"another process listens at {path}", hint="end it, or change comms.name"
+                f"another process is listening at {path}", hint="stop it, or change comms.name"
             ) from None
         try:
             with _bound(path) as door:

@@ -13,7 +13,7 @@ class Registry:
     def add(self, name: str, inbox: Inbox) -> None:
         """Add a listener; raises ConfigError if the name is taken."""
         if name in self._inboxes:
-            raise ConfigError(f'"{name}" listens in this process already', hint="give it another name")
+            raise ConfigError(f'"{name}" is already listening in this process', hint="give it another name")
         self._inboxes[name] = inbox
 
     def remove(self, name: str) -> None:

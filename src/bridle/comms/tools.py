@@ -105,19 +105,19 @@ class PeerList:
 async def _send(comms: Comms, args: _Args) -> str:
     to = _peer(args)
     await comms.send(to, _text(args, "body"))
-    return f"{to} has the message"
+    return f"Message delivered to {to}"
 
 
 async def _request(comms: Comms, args: _Args) -> str:
     to = _peer(args)
     request_id = await comms.request(to, _intent(args), args.get("params"))
-    return f"{to} has the request, its id is {request_id}"
+    return f"Request delivered to {to}, id {request_id}"
 
 
 async def _respond(comms: Comms, args: _Args) -> str:
     to = _peer(args)
     await comms.respond(to, _text(args, "in_reply_to"), _status(args), args.get("result"))
-    return f"the answer is sent to {to}"
+    return f"Answer sent to {to}"
 
 
 def _show_request(args: _Args) -> str:
@@ -188,7 +188,7 @@ _SEND = _parameters(2, to=_TEXT, body=_TEXT)
 _REQUEST = _parameters(
     2,
     to=_TEXT,
-    intent={"type": "string", "description": "What is to be done, in a few words"},
+    intent={"type": "string", "description": "What to do, in a few words"},
     params={"type": "object"},
 )
 _RESPOND = _parameters(

@@ -96,7 +96,7 @@ class Trust:
             raise ConfigError(f"{self.path}: {error.message}", hint=error.hint) from error
         except MALFORMED as error:
             raise ConfigError(
-                f"{self.path}: {error}", hint="put it right, or remove it and trust your peers again"
+                f"{self.path}: {error}", hint="fix it, or remove it and trust your peers again"
             ) from error
 
     def _write(self, peers: Sequence[Peer]) -> None:
@@ -118,5 +118,5 @@ def _checked(peers: Iterable[Peer]) -> tuple[Peer, ...]:
             raise ConfigError(f'"{other}" and "{peer.name}" have the same key')
         found[peer.name] = peer
     if len(found) > MAX_PEERS:
-        raise ConfigError(f"there are more than {MAX_PEERS} peers")
+        raise ConfigError(f"more than {MAX_PEERS} peers")
     return tuple(sorted(found.values(), key=lambda peer: peer.name))

@@ -72,12 +72,12 @@ async def exchange(
         raise PeerOffline(f"no answer from {address} within {timeout_s:g} s") from error
     except BadFrame as error:
         raise PeerOffline(
-            f"{address} did not take it",
-            hint="it may not trust us, or be somebody else, or have no room left",
+            f"{address} did not accept it",
+            hint="it may not trust you, be another peer, or have a full inbox",
         ) from error
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        raise PeerOffline(f"nobody listens at {address}: {reason}") from error
+        raise PeerOffline(f"nothing is listening at {address}: {reason}") from error
 
 
 async def _connect(

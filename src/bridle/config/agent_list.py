@@ -134,15 +134,15 @@ def _reference_problems(
         for index, tool in enumerate(layer.tree.get("tools", ())):
             if tool not in tools and not tool.startswith("mcp__"):
                 near = nearest(tool, tools)
-                hint = f"did you mean {near}?" if near else f"there are {', '.join(sorted(tools))}"
-                yield ConfigError(f"{layer.place(('tools', index))}: no tool is named {tool}", hint=hint)
+                hint = f"did you mean {near}?" if near else f"tools: {', '.join(sorted(tools))}"
+                yield ConfigError(f"{layer.place(('tools', index))}: unknown tool {tool}", hint=hint)
         for path, ref in _models(layer.tree):
             provider = ref.partition("/")[0]
             if provider not in settings.providers:
                 near = nearest(provider, settings.providers)
                 hint = f"did you mean {near}?" if near else "bridle models list --all"
                 yield ConfigError(
-                    f"{layer.place(path)}: {key_text(path)}: no provider is named {provider}", hint=hint
+                    f"{layer.place(path)}: {key_text(path)}: unknown provider {provider}", hint=hint
                 )
 
 

@@ -132,7 +132,7 @@ def read_agent(name: str, settings: Settings) -> AgentParts:
     """Read the files of an agent; raises ConfigError with file, line and key."""
     if not re.fullmatch(AGENT_NAME_PATTERN, name):
         raise ConfigError(
-            f"agent {literal(name)}: not a name", hint="a name has letters, digits, -, _ and dots inside"
+            f"agent {literal(name)}: not a name", hint="use letters, digits, -, _ and inner dots"
         )
     places = agent_places(settings)
     found = _read_prompt(name, places)

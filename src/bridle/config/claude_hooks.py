@@ -62,7 +62,7 @@ def read_claude_hooks(file: Path) -> ClaudeHooks:
     """Read the hooks of a `settings.json`; raises ConfigError if it is missing, invalid or has none."""
     text = read_text(file)
     if text is None:
-        raise ConfigError(f"{file}: there is no such file")
+        raise ConfigError(f"{file}: file not found")
     try:
         tree = msgspec.json.decode(text)
     except MALFORMED as error:
@@ -70,7 +70,7 @@ def read_claude_hooks(file: Path) -> ClaudeHooks:
     hooks = tree.get("hooks") if isinstance(tree, dict) else None
     if not isinstance(hooks, dict):
         raise ConfigError(
-            f"{file}: has no table of hooks", hint='it should hold {"hooks": {"PreToolUse": […]}}'
+            f"{file}: contains no hooks", hint='it should contain {"hooks": {"PreToolUse": […]}}'
         )
     entries: list[HookEntry] = []
     left_out: list[str] = []
@@ -105,8 +105,8 @@ def add_hooks(file: Path, entries: Sequence[HookEntry], known: Collection[str] =
             wanted = [*listed, *(_told(entry) for entry in new)]
             if _entries_of(edited) != wanted:
                 raise ConfigError(
-                    f"{file}: hooks cannot be added to a text like this",
-                    hint="write them as [[hooks.entries]]",
+                    f"{file}: hooks cannot be added to this file automatically",
+                    hint="add them by hand as [[hooks.entries]]",
                 )
             write_text(file, edited)
     return tuple(new)
@@ -116,7 +116,7 @@ def _of_event(event: str, groups: Any) -> Iterator[HookEntry | str]:
     """Yield each hook of an event, or why it cannot be used."""
     point = EVENTS.get(event)
     if point is None:
-        yield "there is no such point"
+        yield "unknown hook point"
         return
     for group in groups if isinstance(groups, list) else [groups]:
         if not isinstance(group, dict) or not isinstance(hooks := group.get("hooks"), list):
@@ -125,7 +125,7 @@ def _of_event(event: str, groups: Any) -> Iterator[HookEntry | str]:
         matcher = group.get("matcher", "")
         tools = _tools(matcher) if point.endswith("tool_execution") else ()
         for hook in hooks:
-            yield f"no tool here is named {literal(matcher)}" if tools is None else _entry(hook, point, tools)
+            yield f"unknown tool {literal(matcher)}" if tools is None else _entry(hook, point, tools)
 
 
 def _entry(hook: Any, point: HookPoint, tools: tuple[str, ...]) -> HookEntry | str:
@@ -133,7 +133,7 @@ def _entry(hook: Any, point: HookPoint, tools: tuple[str, ...]) -> HookEntry | s
         return "only hooks of type command can be used"
     command, timeout_s = hook.get("command"), hook.get("timeout", THEIR_TIMEOUT_S)
     if not isinstance(command, str) or not command.strip() or "\0" in command:
-        return "it has no command"
+        return "has no command"
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
         timeout_s = THEIR_TIMEOUT_S
     capability, policy = _MAY[point]

@@ -42,7 +42,7 @@ def read_context_files(home: Path, root: Path, cwd: Path) -> ContextText:
         size_bytes = len(text.encode())
         if size_bytes > room_bytes:
             how = f"is {'cut' if room_bytes else 'left out'}"
-            warnings.append(f"{file}: {how}: all these files together have more than {MAX_TOTAL_BYTES} bytes")
+            warnings.append(f"{file}: {how}: these files together exceed {MAX_TOTAL_BYTES} bytes")
             text = _cut(text, room_bytes) if room_bytes else ""
         room_bytes = max(0, room_bytes - size_bytes)
         if text:
@@ -61,14 +61,14 @@ def _read_one(folder: Path, within: Path | None, warnings: list[str]) -> tuple[P
             if head is not None:
                 return file, _decode(head, file)
         except ConfigError as error:
-            warnings.append(f"{error.message} (it is left out)")
+            warnings.append(f"{error.message} (skipped)")
     return folder, ""
 
 
 def _cut(text: str, limit_bytes: int) -> str:
     kept = text.encode()[:limit_bytes].decode(errors="ignore")
     whole_lines = kept[: kept.rfind("\n")] if "\n" in kept else kept
-    return f"{whole_lines.strip()}\n[cut: all these files together have more than {MAX_TOTAL_BYTES} bytes]"
+    return f"{whole_lines.strip()}\n[cut: these files together exceed {MAX_TOTAL_BYTES} bytes]"
 
 
 def _folders(home: Path, root: Path, cwd: Path) -> Iterator[Path]:

@@ -10,7 +10,7 @@ MAX_DURATION_S = 10 * 365 * 86_400  # ten years; more is a typo
 _NUMBER = r"(?P<whole>[0-9]{1,15})(?:\.(?P<part>[0-9]{1,30}))?"
 _PLAIN = re.compile(_NUMBER)
 _PIECE = re.compile(rf"{_NUMBER} ?(?P<unit>ms|d|h|m|s) ?")
-_HINT = "write for example 30m, 1h30m, 500ms or 2.5s"
+_HINT = "for example: 30m, 1h30m, 500ms or 2.5s"
 
 
 class Duration(float):

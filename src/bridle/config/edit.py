@@ -102,7 +102,7 @@ def set_value(text: str, key: str, value: str, *, file: str = "config.toml") -> 
     wanted = _with(parse_toml(text, file), path, new)
     edited = with_value(text, scan(text), path, literal(new))
     if _parse_or_none(edited) != wanted:
-        raise ConfigError(f"{file}: {key} cannot be set in a text like this", hint="edit the file by hand")
+        raise ConfigError(f"{file}: {key} cannot be set automatically", hint="edit the file by hand")
     # What is wrong now was wrong before, so report the lines of the text the user knows.
     check(Layer(Source("user", file), wanted, text), ConfigFile)
     return edited
@@ -159,9 +159,7 @@ def _normal(action: Action, text: str) -> str:
 def _write_if(file: Path, edited: str, wanted: dict[str, Any]) -> None:
     """Write a text if it parses to `wanted`; raises ConfigError otherwise."""
     if _parse_or_none(edited) != wanted:
-        raise ConfigError(
-            f"{file}: its rules cannot be changed in a text like this", hint="edit the file by hand"
-        )
+        raise ConfigError(f"{file}: its rules cannot be changed automatically", hint="edit the file by hand")
     write_text(file, edited)
 
 

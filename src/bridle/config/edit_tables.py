@@ -22,7 +22,7 @@ def add_table(file: Path, path: tuple[str, ...], table: dict[str, Any]) -> None:
         text = read_text(file) or ""
         tree = _checked(text, file)
         if _at(tree, path) is not None:
-            raise ConfigError(f"{file}: {key_text(path)} is there already")
+            raise ConfigError(f"{file}: {key_text(path)} already exists")
         wanted = _with(tree, path, table)
         check(Layer(Source("user"), _with({}, path, table)), ConfigFile)
         lines = [f"[{key_text(path)}]", *(f"{key_text((key,))} = {literal(table[key])}" for key in table)]
@@ -106,7 +106,7 @@ def _write_if(file: Path, text: str, wanted: dict[str, Any], path: tuple[str, ..
         got = None
     if got is None or _pruned(got) != _pruned(wanted):
         raise ConfigError(
-            f"{file}: {key_text(path)} cannot be changed in a text like this", hint="edit the file by hand"
+            f"{file}: {key_text(path)} cannot be changed automatically", hint="edit the file by hand"
         )
     write_text(file, text)
 

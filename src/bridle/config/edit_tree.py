@@ -47,7 +47,7 @@ def edit_text(text: str, tree: Tree, wanted: Tree, *, file: str = "config.toml")
     except ConfigError:
         said = {}
     if _pruned(said) != _pruned(wanted):
-        raise ConfigError(f"{file}: cannot be changed in a text like this", hint="edit the file by hand")
+        raise ConfigError(f"{file}: cannot be changed automatically", hint="edit the file by hand")
     return text
 
 

@@ -58,8 +58,8 @@ def find_hooks(
         other = known.setdefault(hook.entry.id, hook)
         if other is not hook:
             raise ConfigError(
-                f'{hook.place}: hook "{hook.entry.id}": id: is that of another hook, too',
-                hint=f"the other one is at {other.place}; without an id it is called hook",
+                f'{hook.place}: hook "{hook.entry.id}": id: is already used by another hook',
+                hint=f"the other one is at {other.place}; a hook without an id is called hook",
             )
     inert = _hooks_of(untrusted) if untrusted is not None else ()
     return (*found, *(replace(hook, trusted=False, has_lapsed=has_lapsed) for hook in inert))

@@ -51,7 +51,7 @@ def import_agents(source: Path, home: Path, *, dry_run: bool) -> Iterator[Import
         called = RENAMED.get(name, name)
         target = home / AGENTS_FOLDER / called
         if not re.fullmatch(AGENT_NAME_PATTERN, name):
-            yield ImportOutcome("agent", one_line(name), "left out", "its name is not one for an agent")
+            yield ImportOutcome("agent", one_line(name), "left out", "its name is not valid for an agent")
         elif os.path.lexists(target):
             yield ImportOutcome("agent", called, "already there")
         else:
@@ -74,7 +74,7 @@ def import_skills(source: Path, home: Path, *, dry_run: bool) -> Iterator[Import
             continue
         target = home / SKILLS_FOLDER / entry
         if not _SKILL_NAME.fullmatch(entry):
-            yield ImportOutcome("skill", one_line(name), "left out", "its name is not one for a skill")
+            yield ImportOutcome("skill", one_line(name), "left out", "its name is not valid for a skill")
         elif any(os.path.lexists(home / SKILLS_FOLDER / there) for there in (name, f"{name}.md")):
             yield ImportOutcome("skill", name, "already there")
         elif why := check_skill_size(path):

@@ -117,7 +117,7 @@ class KernelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     python: PathText = ""
     """The interpreter; empty for the one that uv has for `uv_python`, or else python3."""
     uv_python: Annotated[
-        str, Meta(pattern=r"\A[A-Za-z0-9.+_@-]{1,40}\Z", description="a version of Python, as 3.13")
+        str, Meta(pattern=r"\A[A-Za-z0-9.+_@-]{1,40}\Z", description="a Python version such as 3.13")
     ] = "3.13"
     syd_config: PathText = ""
     """If set, syd confines the interpreter instead of Bridle's own sandbox."""

@@ -155,12 +155,14 @@ class KontekstConfig(Struct, frozen=True):
         host = self.bind.rpartition(":")[0].strip("[]")
         if host in ANY_HOST:
             said.append(
-                f'bind = "{self.bind}" would let every machine in: gRPC listens at {self.address} only'
+                f'bind = "{self.bind}" would accept every machine; gRPC listens at {self.address} only'
             )
         elif not _LOOPBACK.fullmatch(host):
             said.append(f'bind = "{self.bind}" can be reached from other machines: gRPC uses {self.address}')
         if self.debug.log_requests or self.debug.log_responses:
-            said.append("debug.log_requests and debug.log_responses have no effect: the events hold it all")
+            said.append(
+                "debug.log_requests and debug.log_responses have no effect: all of it is in the events"
+            )
         if not self.debug.validate_roles:
             said.append("debug.validate_roles has no effect: messages are always sent in a valid order")
         return said
@@ -170,7 +172,7 @@ def read_kontekst(file: Path, environ: Mapping[str, str]) -> KontekstConfig:
     """Read Kontekst's `config.toml`; raises ConfigError with file, line and key."""
     text = read_text(file)
     if text is None:
-        raise ConfigError(f"{file}: there is no such file", hint="name the config.toml of Kontekst")
+        raise ConfigError(f"{file}: file not found", hint="name the config.toml of Kontekst")
     layer = Layer(Source("user", str(file)), _known(parse_toml(text, str(file)), _File), text)
     check(layer, _File)
     found = build(layer.tree, _File)
@@ -298,7 +300,7 @@ def _check_bind(layer: Layer, bind: str) -> None:
     is_bare = ":" in host and not (host.startswith("[") and host.endswith("]"))
     if not colon or is_bare or not (port.isascii() and port.isdigit() and int(port) <= 65535):
         raise ConfigError(
-            f"{layer.place(('bind',))}: {key_text(('bind',))} must be an address as HOST:PORT, "
+            f"{layer.place(('bind',))}: {key_text(('bind',))} must be an address, written HOST:PORT, "
             f"not {literal(bind[:80])}"
         )
 

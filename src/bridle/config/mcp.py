@@ -160,7 +160,11 @@ def _folders(layer: Layer) -> tuple[str, ...]:
 def entry_fault(settings: McpServerSettings) -> str:
     """Return what is wrong with an entry, whatever its variables are; empty if nothing."""
     if bool(settings.command) == bool(settings.url):
-        return "it needs a command or a url" if not settings.command else "it has both a command and a url"
+        return (
+            "it needs a command or a url"
+            if not settings.command
+            else "it has both a command and a url; use one"
+        )
     if settings.url and settings.transport == "stdio":
         return "a url is reached by http or sse, not by stdio"
     if settings.command and settings.transport in ("http", "sse"):
@@ -196,7 +200,7 @@ def resolve(found: FoundServer, environ: Mapping[str, str], user_folder: Path | 
     if settings.url and (problem := url_problem(settings.url, is_secret=bool(settings.headers))):
         raise ConfigError(f"server {found.name}: url: {problem[0]}", hint=problem[1])
     if said.command and not settings.command:
-        raise ConfigError(f"server {found.name}: command: nothing is left of it")
+        raise ConfigError(f"server {found.name}: command: it is empty")
     return _with_paths(settings, found, user_folder)
 
 
@@ -264,7 +268,7 @@ def url_problem(url: str, *, is_secret: bool) -> tuple[str, str] | None:
     if "@" in parts.netloc:
         return "has a user or password in it", 'put it into headers, as Authorization = "Bearer ${TOKEN}"'
     if parts.scheme == "http" and is_secret and not _is_loopback(host):
-        return f"is unencrypted, and headers would go to {host}", "use https"
+        return f"is unencrypted, so headers would be sent to {host} in the clear", "use https"
     return None
 
 

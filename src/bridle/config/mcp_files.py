@@ -62,8 +62,8 @@ def read_mcp_files(folder: Path, home: Path) -> McpFiles:
             if (found := read_mcp_file(path, folder)) is not None:
                 files.append(found)
         except ConfigError as error:
-            hint = error.hint or "mend the file, or remove it"
-            broken.append(f"{error.message}; its tool servers are left out (hint: {hint})")
+            hint = error.hint or "fix the file, or remove it"
+            broken.append(f"{error.message}; its MCP servers are skipped (hint: {hint})")
     return McpFiles(tuple(files), tuple(broken))
 
 
@@ -115,11 +115,13 @@ def _names(listed: dict[str, Any], file: Path, lines: dict[KeyPath, int]) -> dic
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", written).strip("_")
         if "__" in written or next(problems({name: {}}, dict[ServerName, Any]), None):
             raise ConfigError(
-                f"{place} cannot be the name of a server",
+                f"{place} is not a valid server name",
                 hint=f"letters, digits, - and single _ inside, at most {MAX_NAME_CHARS}",
             )
         if name in names.values():
-            raise ConfigError(f"{place} would be named {name}, as another one is", hint="rename one of them")
+            raise ConfigError(
+                f"{place} would get the name {name}, which is already used", hint="rename one of them"
+            )
         names[written] = name
     return names
 

@@ -46,12 +46,12 @@ def write_notes(root: Path) -> Path:
 def notes_text(root: Path) -> str:
     """Return the text of a first AGENTS.md: short, because every request includes it."""
     commands = list(dict.fromkeys(_commands(root)))[:MAX_COMMANDS]
-    lines = [f"- `{command}`" for command in commands] or ["- (say here how to build and to test)"]
+    lines = [f"- `{command}`" for command in commands] or ["- (how to build and test)"]
     return "\n".join(
         [
             f"# {root.name}",
             "",
-            "(Say here in a sentence what this project is, and where its parts lie.)",
+            "(One sentence: what this project is, and where its parts are.)",
             "",
             "## Commands",
             "",
@@ -59,8 +59,8 @@ def notes_text(root: Path) -> str:
             "",
             "## Rules",
             "",
-            "- Run the tests before you say that something works.",
-            "- (say here what you would tell a new colleague)",
+            "- Run the tests before saying that something works.",
+            "- (what you would tell a new colleague)",
             "",
         ]
     )

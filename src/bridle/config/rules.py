@@ -81,7 +81,7 @@ def _below_home(rule: Rule, user_folder: Path | None) -> Rule:
     if rule.tool == SHELL_TOOL or not (rule.pattern == "~" or rule.pattern.startswith("~/")):
         return rule
     if user_folder is None:
-        raise ConfigError(f'rule "{rule}": there is no home folder', hint="set HOME")
+        raise ConfigError(f'rule "{rule}": no home folder', hint="set HOME")
     return replace(rule, pattern=f"{str(user_folder).rstrip('/')}{rule.pattern[1:]}")
 
 

@@ -281,8 +281,8 @@ def _check_kinds(config: ConfigFile, layers: list[Layer]) -> None:
                 if kind not in kinds:
                     path = ("providers", name, key)
                     raise ConfigError(
-                        f"{layer.place(path)}: {key_text(path)} means nothing for a provider of kind {kind}",
-                        hint=f"it is a key of kind {' and '.join(kinds)}",
+                        f"{layer.place(path)}: {key_text(path)} does not apply to a provider of kind {kind}",
+                        hint=f"it applies to kind {' and '.join(kinds)}",
                     )
 
 

@@ -26,7 +26,7 @@ from bridle.core.skill import (
 
 MAX_HEAD_CHARS = 16 * 1024  # of front matter; a typical one has some hundred
 MAX_YAML_DEPTH = 20
-NAME_HINT = "a name has letters, digits, -, _ and dots inside, 64 at most"
+NAME_HINT = "use letters, digits, -, _ and inner dots, at most 64 characters"
 
 _TEXTS = ("name", "description", "argument_hint")
 _FLAGS = ("user_invocable", "disable_model_invocation")
@@ -92,7 +92,7 @@ def parse_skill(text: str, file: SkillFile) -> ParsedSkill:
     try:
         parts = read_front_matter(text.replace("\r\n", "\n"))
         if parts.is_open:  # it may have said who may call the skill
-            raise _SkillError("its front matter has no end", 1, "close it with a line like its first")
+            raise _SkillError("its front matter is not closed", 1, "close it with a line like the first")
         head = _read_head(parts)
         skill = _build(parts, head, file)
         for message, key, hint in _unwise(skill, parts.syntax, head.tree, file):
@@ -140,11 +140,13 @@ def _unwise(
     if syntax == "yaml":
         if (said := tree.get("name", file.name)) != file.name:
             hint = f"rename one of them; until then it is called {file.name}"
-            found.append((f"its name {_shown(said)} is not that of its folder", "name", hint))
+            found.append((f"its name {_shown(said)} differs from its folder's", "name", hint))
         elif not CONVENTIONAL_NAME.fullmatch(skill.name) or len(skill.name) > MAX_NAME_CHARS:
-            found.append((f"{skill.name} has more than small letters, digits and single dashes", "name", ""))
+            found.append(
+                (f"{skill.name} should have only lowercase letters, digits and single dashes", "name", "")
+            )
         if not skill.description:
-            found.append(("it has no description, by which a model would find it", "description", ""))
+            found.append(("it has no description, so the model cannot choose it", "description", ""))
     return found
 
 
@@ -155,7 +157,7 @@ def _text(key: str, value: Any, line: int) -> str:
     if not isinstance(value, str):
         raise _SkillError(f"{key} must be text, not {_shown(value)}", line)
     if not is_unicode(value):
-        raise _SkillError(f"{key} holds half a character", line)
+        raise _SkillError(f"{key} contains half a character", line)
     return " ".join(value.split())
 
 
@@ -206,7 +208,9 @@ def _read_yaml(text: str, first_line: int) -> _Head:
             if depth > MAX_YAML_DEPTH:
                 raise _SkillError("not valid front matter: nested too deeply", first_line)
             if isinstance(event, yaml.AliasEvent):  # a few lines of aliases can expand to gigabytes
-                raise _SkillError(f"not valid front matter: no aliases (*{event.anchor}) here", first_line)
+                raise _SkillError(
+                    f"not valid front matter: aliases (*{event.anchor}) are not allowed", first_line
+                )
         loader = loader_type(text)
         try:
             node = loader.get_single_node()
@@ -225,6 +229,6 @@ def _read_yaml(text: str, first_line: int) -> _Head:
 
 def _yaml_error(error: Exception, first_line: int) -> _SkillError:
     mark = getattr(error, "problem_mark", None)
-    what = getattr(error, "problem", None) or "it holds characters that YAML does not allow"
-    hint = 'put a text with a colon in it between quotes: "…"' if "mapping values" in what else ""
+    what = getattr(error, "problem", None) or "it contains characters that YAML does not allow"
+    hint = 'quote text that contains a colon: "…"' if "mapping values" in what else ""
     return _SkillError(f"not valid YAML: {one_line(what)}", mark.line + 1 if mark else first_line, hint)

@@ -69,9 +69,7 @@ def load_skills(settings: Settings) -> LoadedSkills:
         found = {**here, **found}
     names = sorted(found)
     if len(names) > MAX_SKILLS:
-        problems.append(
-            SkillProblem(found[names[MAX_SKILLS]].file, f"there are more than {MAX_SKILLS} skills")
-        )
+        problems.append(SkillProblem(found[names[MAX_SKILLS]].file, f"more than {MAX_SKILLS} skills"))
     return LoadedSkills(tuple(found[name] for name in names[:MAX_SKILLS]), tuple(problems))
 
 
@@ -138,7 +136,7 @@ def _files(root: _Root, problems: list[SkillProblem]) -> list[SkillFile]:
     real = Path(os.path.realpath(root.folder))
     if root.within is not None and not real.is_relative_to(os.path.realpath(root.within)):
         if os.path.lexists(real):
-            problems.append(SkillProblem(str(root.folder), f"it leads out of the project to {real}"))
+            problems.append(SkillProblem(str(root.folder), f"it points outside the project, to {real}"))
         return []
     try:
         with os.scandir(real) as entries:

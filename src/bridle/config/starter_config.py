@@ -70,4 +70,4 @@ def _keep(file: Path, text: str) -> Path:
             write_text(copy, text)
         if there in (None, text):
             return copy
-    raise ConfigError(f"{file}: there are {MAX_COPIES} copies of it already", hint=f"rm {file}.bak*")
+    raise ConfigError(f"{file}: {MAX_COPIES} backups of it already exist", hint=f"rm {file}.bak*")

@@ -50,7 +50,9 @@ def read_head(path: Path, limit_bytes: int, *, within: Path | None = None) -> He
     """Return up to `limit_bytes` of a regular file, or None if it does not exist; raises ConfigError."""
     real = os.path.realpath(path)
     if within is not None and not Path(real).is_relative_to(os.path.realpath(within)):
-        raise ConfigError(f"{path}: leads out of the project to {real}", hint="replace the link by a file")
+        raise ConfigError(
+            f"{path}: points outside the project, to {real}", hint="replace the link with a file"
+        )
     try:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except (FileNotFoundError, NotADirectoryError):

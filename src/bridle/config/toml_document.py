@@ -288,6 +288,6 @@ class _Scanner:
     def _take(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.text, self.position)
         if match is None:
-            raise ValueError(f"no TOML at character {self.position}")
+            raise ValueError(f"invalid TOML at character {self.position}")
         self.position = match.end()
         return match[0]

@@ -20,29 +20,29 @@ TrustState = Literal["trusted", "changed", "unknown"]
 MAX_NAMED = 12
 
 REASONS = {
-    "children": "a project may not let sub-agents do more than you do",
-    "comms": "a project may not decide who can write to your agents",
+    "children": "a project may not give sub-agents more rights than yours",
+    "comms": "a project may not choose who can message your agents",
     "daemon": "a project may not decide whether the daemon is used",
-    "fallbacks": "a project may not decide which model answers",
-    "grpc": "a project may not decide how the daemon is reached",
-    "hooks": "a project may not run code of its own by itself",
-    "http": "a project may not decide how the daemon is reached",
-    "kernel": "a project may not decide what runs its code",
-    "lsp": "a project may not decide which programs look at its code",
-    "mcp": "a project may not start or reach servers of its own by itself",
-    "memory": "a project may not decide what is done with what you said",
-    "model": "a project may not decide which model answers",
-    "models": "a project may not decide what is known of a model, nor what it costs",
+    "fallbacks": "a project may not choose the model",
+    "grpc": "a project may not change how the daemon is reached",
+    "hooks": "a project may not run its own code",
+    "http": "a project may not change how the daemon is reached",
+    "kernel": "a project may not choose what runs its code",
+    "lsp": "a project may not choose the programs that analyse its code",
+    "mcp": "a project may not start or use its own servers",
+    "memory": "a project may not decide how your conversations are used",
+    "model": "a project may not choose the model",
+    "models": "a project may not change model data or prices",
     "providers": "a project may not decide where requests and keys go",
-    "rules": "a project may not allow anything by itself",
+    "rules": "a project may not allow anything",
     "sampling": "a project may not decide what is sent with your requests",
-    "sandbox": "a project may not decide what holds its own programs",
+    "sandbox": "a project may not change its own sandbox",
     "scale": "a project may not decide where your sessions run",
-    "serve": "a project may not decide how the daemon is reached",
-    "small_model": "a project may not decide which model answers",
-    "store": "a project may not decide how your sessions are kept",
-    "telemetry": "a project may not decide who hears of your work",
-    "tui": "a project may not decide what your keys do and what you see",
+    "serve": "a project may not change how the daemon is reached",
+    "small_model": "a project may not choose the model",
+    "store": "a project may not change how your sessions are stored",
+    "telemetry": "a project may not decide who is told about your work",
+    "tui": "a project may not change your keys and display",
 }
 """Why a project may not set the keys of a table, for the user."""
 
@@ -95,9 +95,11 @@ def find_withheld(
 
 
 def _why(path: KeyPath, rule: KeyPolicy | None, yours: Struct) -> str:
-    why = (rule.why if rule else "") or REASONS.get(str(path[0]), "a project may not set this by itself")
+    why = (rule.why if rule else "") or REASONS.get(
+        str(path[0]), "a project may not set this without your trust"
+    )
     is_yours = path[:2] == SERVERS and _at(yours, path) is not None
-    return f"{why}; it would change yours of that name" if is_yours else why
+    return f"{why}; it would change your own of that name" if is_yours else why
 
 
 def without_own_keys(layer: Layer) -> tuple[Layer, tuple[str, ...]]:
@@ -146,14 +148,14 @@ def warn_untrusted_keys(keys: Sequence[str], *, has_lapsed: bool) -> tuple[str, 
     if not keys:
         return ()
     why = "has changed since you trusted it" if has_lapsed else "is not trusted"
-    return (f"this project {why}: left out {_named(keys)} (hint: bridle trust shows and allows them)",)
+    return (f"this project {why}: ignored {_named(keys)} (hint: review and allow them with bridle trust)",)
 
 
 def warn_own_keys(keys: Sequence[str]) -> tuple[str, ...]:
     """Return a warning with the project's keys that never have an effect; empty if there are none."""
     if not keys:
         return ()
-    return (f"left out {_named(keys)} of this project (hint: set it in your own config.toml)",)
+    return (f"ignored {_named(keys)} of this project (hint: set it in your own config.toml)",)
 
 
 def _named(keys: Sequence[str]) -> str:

@@ -143,7 +143,7 @@ def _encode(record: TrustRecord) -> str:
     try:
         return msgspec.json.format(msgspec.json.encode(record), indent=2).decode() + "\n"
     except UnicodeEncodeError as error:
-        raise ConfigError("the path of the project is not UTF-8 text", hint="rename its folder") from error
+        raise ConfigError("the path of the project is not UTF-8 text", hint="rename the folder") from error
 
 
 def _read_files(project: Path) -> Iterator[tuple[str, bytes]]:

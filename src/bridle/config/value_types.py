@@ -18,14 +18,14 @@ AgentName = Annotated[
     str,
     Meta(
         pattern=AGENT_NAME_PATTERN,
-        description="the name of an agent: letters, digits, -, _ and dots inside",
+        description="the name of an agent: letters, digits, -, _ and inner dots",
     ),
 ]
 ModelRef = Annotated[
     str,
     Meta(
         pattern=r"\A[A-Za-z0-9_-]{1,64}/[^\x00-\x1f\x7f\ud800-\udfff]{1,500}\Z",
-        description="a model as provider/name",
+        description="a model, written provider/name",
     ),
 ]
 BaseUrl = Annotated[
@@ -61,6 +61,6 @@ Address = Annotated[
     str,
     Meta(
         pattern=r"\A(\[[0-9A-Fa-f:]{2,45}\]|[A-Za-z0-9._-]{0,253}):[0-9]{1,5}\Z",
-        description="an address as HOST:PORT",
+        description="an address, written HOST:PORT",
     ),
 ]

@@ -48,7 +48,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
         for name in self.__struct_fields__:
             amount = getattr(self, name)
             if amount is not None and not 0 <= amount < math.inf:
-                raise UsageError(f"{name}: {amount} cannot be a limit", hint="a number, 0 or more")
+                raise UsageError(f"{name}: {amount} is not a valid limit", hint="a number, 0 or more")
 
 
 class Share(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Share(Struct, frozen=True):
             raise UsageError(f"a budget cannot be shared among {self.among}", hint="1 or more")
         if not (0 <= self.weight <= self.weights < math.inf and self.weights > 0):
             raise UsageError(
-                f"{self.weight:g} is no weight among {self.weights:g}",
+                f"{self.weight:g} is not a valid weight among {self.weights:g}",
                 hint="a number, 0 or more and at most the sum",
             )
 

@@ -203,15 +203,15 @@ def compose(summary: str, carried: VerbatimText, *, can_recall: bool) -> Message
 def check_pin(pins: Sequence[str], text: str) -> None:
     """Raise UsageError if a text is empty or too long to pin, or if too many texts are pinned."""
     if not text.strip():
-        raise UsageError("there is nothing to pin: the text is empty")
+        raise UsageError("nothing to pin: the text is empty")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_PIN_BYTES:
         raise UsageError(
             f"the text to pin is longer than {MAX_PIN_BYTES // 1024} KiB",
-            hint="put it into a file and pin the name of the file",
+            hint="put it into a file and pin the file's name",
         )
     if text not in pins and len(pins) >= MAX_PINS:
         raise UsageError(
-            f"{len(pins)} texts are pinned already, more cannot be",
+            f"{len(pins)} texts are already pinned, the maximum",
             hint="bridle session pin SESSION --remove TEXT",
         )
 

@@ -77,7 +77,7 @@ class BridleError(Exception):
 
 
 class UsageError(BridleError):
-    """The request makes no sense."""
+    """The request is invalid."""
 
 
 class NotAllowed(BridleError):

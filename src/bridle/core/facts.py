@@ -50,7 +50,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
     if isinstance(event, Checkpoint):
         return event.facts
     if facts is None:
-        raise StoreCorrupt("the session's records do not begin with its creation")
+        raise StoreCorrupt("the session's first record is not its creation")
     match event:
         case (
             ToolStarted()

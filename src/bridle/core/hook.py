@@ -266,19 +266,19 @@ def find_entry_problem(entry: HookEntry) -> EntryProblem | None:
 def _runtime_problem(runtime: HookRuntime) -> EntryProblem | None:
     match runtime:
         case InProcessRuntime(name="") | CommandRuntime(command=""):
-            return EntryProblem("runtime", "names nothing to run")
+            return EntryProblem("runtime", "is empty")
         case CommandRuntime(command, args) if "\0" in "".join((command, *args)):
-            return EntryProblem("runtime.command", "has a zero byte in it")
+            return EntryProblem("runtime.command", "contains a zero byte")
         case CommandRuntime(env=env) if any(not name or "=" in name for name in env):
-            return EntryProblem("runtime.env", "has a name that no variable can have")
+            return EntryProblem("runtime.env", "has an invalid variable name")
         case CommandRuntime(env=env) if "\0" in "".join(map("".join, env.items())):
-            return EntryProblem("runtime.env", "has a zero byte in it")
+            return EntryProblem("runtime.env", "contains a zero byte")
         case HttpRuntime(url) if not url.startswith(("http://", "https://")):
             return EntryProblem("runtime.url", "must start with http:// or https://")
         case HttpRuntime(method=method) if not method.isascii() or not method.isalpha():
             return EntryProblem("runtime.method", "must be a method such as POST")
         case HttpRuntime(headers=headers) if not "".join(map("".join, headers.items())).isprintable():
-            return EntryProblem("runtime.headers", "must each be text on one line")
+            return EntryProblem("runtime.headers", "must be text on one line")
         case InProcessRuntime() | CommandRuntime() | HttpRuntime():
             return None
 

@@ -250,7 +250,7 @@ def _check_size(given: dict[str, Any]) -> None:
     if size > MAX_SCHEMA_BYTES:
         raise UsageError(
             f"output schema: it has {size:,} bytes, {MAX_SCHEMA_BYTES:,} are allowed",
-            hint="leave out what the model need not know",
+            hint="remove what the model does not need",
         )
 
 
@@ -282,11 +282,11 @@ def _check_part(where: str, part: dict[str, Any]) -> None:
                 hint="put it into $defs and refer to it as #/$defs/NAME",
             )
     if where != "#" and isinstance(part.get("$id"), str) and not part["$id"].startswith("#"):
-        raise UsageError(f"output schema: {where}/$id begins another document, and only one is allowed")
+        raise UsageError(f"output schema: {where}/$id starts another document; only one is allowed")
 
 
 def _check_satisfiable(schema: dict[str, Any]) -> None:
     """Raise UsageError for a schema that obviously no value can fit."""
     impossible = (schema.get("enum") == [], schema.get("not") in ({}, True), schema.get("anyOf") == [False])
     if any(impossible):
-        raise UsageError("output schema: no value can fit it")
+        raise UsageError("output schema: no value can match it")

@@ -216,7 +216,7 @@ class Session:
     def known(self) -> SessionFacts:
         """The facts; raises StoreCorrupt if the records lack the session's creation."""
         if self.facts is None:
-            raise StoreCorrupt("the session's records do not begin with its creation")
+            raise StoreCorrupt("the session's first record is not its creation")
         return self.facts
 
     @property

@@ -80,7 +80,7 @@ class Principal(Struct, frozen=True):
         """Raise NotAllowed unless the user has the scope for an action."""
         if scope not in self.scopes:
             raise NotAllowed(
-                f'{action}: the token of {self.user or "nobody"} has no scope "{scope}"',
+                f'{action}: the token of {self.user or "an unknown user"} has no scope "{scope}"',
                 hint=f"bridle token create with --scope {scope}",
             )
 
@@ -162,10 +162,12 @@ def check_tenant(name: str) -> None:
     if _TENANT.fullmatch(name) is None:
         raise UsageError(
             f'"{name[:80]}" cannot name a tenant',
-            hint="a small letter, then up to 31 small letters, digits and dashes",
+            hint="use a lowercase letter, then up to 31 lowercase letters, digits and dashes",
         )
     if name == AUDIT:
-        raise UsageError(f'a tenant cannot be called "{AUDIT}"', hint="it is the name of the audit journals")
+        raise UsageError(
+            f'a tenant cannot be called "{AUDIT}"', hint="the name is reserved for audit journals"
+        )
 
 
 def check_user(name: str) -> None:
@@ -194,7 +196,7 @@ def qualify_session(tenant: str, wanted: str) -> SessionId:
         raise SessionNotFound(f'no session "{wanted}"', hint="bridle session list")
     session = f"{tenant}.{wanted}"
     if not is_session_id(session):
-        raise UsageError(f'"{wanted}" is too long for the name of a session')
+        raise UsageError(f'"{wanted}" is too long for a session name')
     return SessionId(session)
 
 

@@ -108,8 +108,8 @@ def _part(own: int | None, periods: tuple[tuple[str, int | None, int], ...], wha
         left = limit - taken
         if left <= 0:
             raise BudgetSpent(
-                f"{what} {name} are used up, or set aside for runs that go on",
-                hint="wait for those runs or for the next one, or ask for more: bridle tenant set",
+                f"{what} {name} are used up or reserved by active runs",
+                hint="wait for those runs or for the next period, or raise the limit: bridle tenant set",
             )
         most = min(most, left)
         if own is None:

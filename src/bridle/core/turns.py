@@ -50,7 +50,7 @@ def find_turn(records: Sequence[Record], number: int) -> Turn:
     turns = list_turns(records)
     if not 0 <= number < len(turns):
         raise UsageError(
-            f"there are turns 0 to {len(turns) - 1}, not {number}", hint="bridle session turns ID"
+            f"the session has turns 0 to {len(turns) - 1}, not {number}", hint="bridle session turns ID"
         )
     return turns[number]
 
@@ -63,7 +63,7 @@ def last_rewind(records: Sequence[Record]) -> int:
             while first > 1 and _is_part_of_rewind(records[first - 1].event):
                 first -= 1
             return first
-    raise UsageError("nothing was rewound in this session")
+    raise UsageError("this session has no rewind to undo")
 
 
 def _is_part_of_rewind(event: Event) -> bool:

@@ -87,7 +87,7 @@ def parse_claude_output(
     try:
         answer = msgspec.json.decode(output, type=_ClaudeOutput)
     except MALFORMED as error:
-        raise HookError(f"its answer makes no sense: {one_line(str(error))}", raw=output) from error
+        raise HookError(f"its answer is invalid: {one_line(str(error))}", raw=output) from error
     specific = answer.specific
     if not answer.goes_on:
         return HookResponse(Deny(answer.stop_reason or answer.reason or _NO_REASON))
@@ -95,7 +95,7 @@ def parse_claude_output(
         return HookResponse(Deny(specific.reason or answer.reason or _NO_REASON))
     if specific.permission == "ask":
         why = specific.reason or _NO_REASON
-        return HookResponse(Deny(f"the hook wants a person to confirm this, and a hook cannot ask: {why}"))
+        return HookResponse(Deny(f"the hook asked for confirmation, which hooks cannot do: {why}"))
     patches: tuple[Patch, ...] = ()
     if specific.updated_input is not None and (call := invocation.tool_call):
         patches = (ToolArgsPatch(from_claude_arguments(call.name, specific.updated_input)),)

@@ -105,7 +105,7 @@ def _check_unchanged(program: HookProgram) -> None:
     except OSError as error:
         raise HookError(f"{program.path} cannot be started: {error.strerror}") from error
     if not is_same:
-        raise HookError(f"{program.path} was changed since the run began; a new run takes it as it is")
+        raise HookError(f"{program.path} was changed since the run started; a new run uses the changed file")
 
 
 def _file_version(status: os.stat_result) -> FileVersion:

@@ -120,7 +120,7 @@ class _HookFactory:
             if problem := find_entry_problem(entry):
                 raise self._wrong(entry, problem.key, problem.message)
             if entry.id in seen:
-                raise self._wrong(entry, "id", "is that of another hook, too")
+                raise self._wrong(entry, "id", "is already used by another hook")
             seen.add(entry.id)
 
     def open(self, listeners: Iterable[ReadyHook]) -> RunHooks:

@@ -39,4 +39,4 @@ def _checked(said: HookResponse) -> HookResponse:
     try:
         return msgspec.convert(msgspec.to_builtins(said), HookResponse)
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise HookError(f"its answer makes no sense: {one_line(str(error))}") from error
+        raise HookError(f"its answer is invalid: {one_line(str(error))}") from error

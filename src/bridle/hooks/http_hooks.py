@@ -93,10 +93,10 @@ def _reason(error: Exception) -> str:
         return cause.strerror
     match error:
         case aiohttp.InvalidURL():
-            return "the address is not usable"
+            return "the address is invalid"
         case aiohttp.ClientResponseError():
             return "the answer is not HTTP"
         case aiohttp.ClientConnectionError() | aiohttp.ClientPayloadError():
-            return "the connection broke off"
+            return "the connection was lost"
         case _:
             return "the request failed"

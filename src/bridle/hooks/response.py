@@ -31,11 +31,11 @@ def parse_response(data: bytes) -> HookResponse:
         response = msgspec.convert(tree, HookResponse)
     except MALFORMED as error:
         reason = "it printed nothing" if not data.strip() else one_line(str(error))
-        raise HookError(f"its answer makes no sense: {reason}", raw=data) from error
+        raise HookError(f"its answer is invalid: {reason}", raw=data) from error
     said = [tree.get("decision"), *(tree.get("patches") or ())]
     for part, value in zip(said, (response.decision, *response.patches), strict=True):
         if unknown := _unknown(part, value):
-            raise HookError(f'its answer makes no sense: unknown key "{one_line(unknown)}"', raw=data)
+            raise HookError(f'its answer is invalid: unknown key "{one_line(unknown)}"', raw=data)
     return response
 
 

@@ -41,9 +41,9 @@ def describe_end(result: CellResult, *, is_alive: bool) -> list[str]:
         return []
     what = {"timeout": "the cell took too long", "died": "the kernel died", "cancelled": "stopped"}
     went_on = (
-        "its variables are as the code left them"
+        "its variables are kept as the code left them"
         if is_alive
-        else "the next cell gets a new kernel with the variables as before this one"
+        else "the next cell gets a new kernel with the variables from before this cell"
     )
     why = f": {result.why}" if result.why else ""
     return [f"{what[result.ended]}{why}; {went_on}"]

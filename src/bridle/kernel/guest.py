@@ -716,7 +716,7 @@ class Calls:
     def send(self, name: str, args: str, answer: "Callable[[dict[str, Any]], None]") -> str:
         """Send a call and return its id; `answer` gets the result on the main thread."""
         if self.wire.closed:
-            raise ToolError("the host has gone, nobody can answer")
+            raise ToolError("the host is gone, so calls cannot be answered")
         self._last += 1
         key = str(self._last)
         self.waiting[key] = answer
@@ -794,7 +794,9 @@ class Calls:
                 answer(frame)
             return
         for key in list(self.waiting):
-            self.waiting.pop(key)({"success": False, "result": '"the host has gone, nobody can answer"'})
+            self.waiting.pop(key)(
+                {"success": False, "result": '"the host is gone, so calls cannot be answered"'}
+            )
 
     def result(self, frame: "dict[str, Any]") -> Any:
         """Return the value of a result; raises ToolError."""
@@ -1221,7 +1223,7 @@ class Exit:
         self._name = name
 
     def __repr__(self) -> str:
-        return f"{self._name}() ends this cell; the names stay"
+        return f"{self._name}() ends this cell; variables are kept"
 
     def __call__(self, code: Any = None) -> None:
         """End the cell."""
@@ -1237,7 +1239,7 @@ def _help(*args: Any) -> None:
 
 def _no_input(prompt: Any = "") -> str:
     """Raise EOFError: there is no input for a cell."""
-    raise EOFError("input() cannot work here: nobody can type into a cell; put the value into the code")
+    raise EOFError("input() does not work in a cell; put the value into the code")
 
 
 class Cells:

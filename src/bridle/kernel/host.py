@@ -71,7 +71,7 @@ class Kernel:
             heard=self._hear,
             printed=self._output.feed,
             hung_up=self._hang_up,
-            clogged=lambda: self._kill("it does not read what it is sent"),
+            clogged=lambda: self._kill("it does not read its input"),
         )
         self._alarm = Alarm(self._time_out)
         self._cell: Cell | None = None
@@ -221,7 +221,7 @@ class Kernel:
                     await asyncio.wait([cell.done], timeout=_CANCEL_GRACE_S)
             finally:
                 if not cell.done.done():
-                    self._kill("it did not heed that its cell was stopped")
+                    self._kill("it ignored that its cell was stopped")
         if not self.is_alive:
             await asyncio.wait([self._watch], timeout=_KILL_S)
         await cell.end_calls()
@@ -238,9 +238,9 @@ class Kernel:
         finally:
             self._channel.lines.max_bytes = frames.MAX_LINE_BYTES
         if found.codec != asked.codec:
-            raise ToolError("the kernel gave another kind of snapshot than it was asked for")
+            raise ToolError("the kernel returned the wrong kind of snapshot")
         if len(found.data) > limit:
-            raise ToolError(f"what the kernel holds is larger than {limit} bytes")
+            raise ToolError(f"the variables of the kernel exceed {limit} bytes")
         dropped = tuple((one.name, one.why) for one in found.dropped)
         return TakenSnapshot(pack(found.codec, found.data), dropped)
 
@@ -318,7 +318,7 @@ class Kernel:
             await asyncio.wait([future], timeout=timeout_s)
         except asyncio.CancelledError:
             if not is_harmless:
-                self._kill("it was left half done")
+                self._kill("it was interrupted")
             raise
         finally:
             self._asked = None
@@ -328,7 +328,7 @@ class Kernel:
             raise ToolError(self._dead_text())
         found = future.result()
         if not isinstance(found, kind):
-            self._kill("it answered what was not asked")
+            self._kill("it sent an unexpected answer")
             raise ToolError(self._dead_text())
         return found
 

@@ -41,7 +41,7 @@ def find_python(settings: KernelSettings, cwd: str) -> str:
     if _is_seen(behind, roots):
         return behind
     if settings.python:
-        raise ToolError(f"the Python interpreter {found} lies where the sandbox does not see it", hint=HINT)
+        raise ToolError(f"the Python interpreter {found} is not visible in the sandbox", hint=HINT)
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
@@ -80,7 +80,7 @@ def _find(settings: KernelSettings, cwd: str) -> str:
 
 def _checked(path: str | None, name: str) -> str:
     if path is None or os.path.isdir(path):
-        raise ToolError(f"there is no Python interpreter {name}", hint=HINT)
+        raise ToolError(f"Python interpreter not found: {name}", hint=HINT)
     return path
 
 

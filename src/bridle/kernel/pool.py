@@ -86,7 +86,7 @@ class Pool:
         Raises ToolError if the owner has it already, if all kernels are taken, or if none can be started.
         """
         if self._is_closed:
-            raise ToolError("no kernel can be used any more: Bridle is closing")
+            raise ToolError("no kernel is available: Bridle is closing")
         if owner in self._taken:
             raise ToolError("the kernel is in use: one cell runs at a time", hint="wait for its end")
         taken = self._taken[owner] = _Taken()
@@ -94,7 +94,7 @@ class Pool:
             kernel, is_same = await self._find(owner, place)
             if taken.is_void:
                 await self._close(kernel)
-                raise ToolError("the kernel was ended while it started")
+                raise ToolError("the kernel was stopped while it was starting")
         except BaseException:
             del self._taken[owner]
             raise

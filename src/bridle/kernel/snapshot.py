@@ -63,11 +63,11 @@ def open_sealed(sealed: bytes, key: bytes, owner: str, *, max_bytes: int = MAX_S
     mark, mac, payload = sealed[: len(_MARK)], sealed[len(_MARK) : start], sealed[start:]
     if mark != _MARK or not hmac.compare_digest(mac, _mac(key, owner, payload)):
         raise ToolError(
-            "the snapshot was not made by Bridle on this machine for this session; nothing is restored"
+            "the snapshot was not made by Bridle on this machine for this session; nothing was restored"
         )
     data = zlib.decompressobj().decompress(payload, max_bytes + 1)
     if len(data) > max_bytes:
-        raise ToolError(f"the snapshot is larger than {max_bytes} bytes; nothing is restored")
+        raise ToolError(f"the snapshot is larger than {max_bytes} bytes; nothing was restored")
     return data
 
 
@@ -81,12 +81,12 @@ def load_key(path: Path) -> bytes:
             key = file.read(_KEY_BYTES + 1)
             is_private = not os.fstat(file.fileno()).st_mode & 0o077
     except OSError as error:
-        raise ToolError(f"the key of snapshots cannot be read: {path}: {error.strerror}") from error
+        raise ToolError(f"the snapshot key cannot be read: {path}: {error.strerror}") from error
     if len(key) != _KEY_BYTES or not is_private:
-        what = "others can read it" if len(key) == _KEY_BYTES else f"it has not {_KEY_BYTES} bytes"
+        what = "others can read it" if len(key) == _KEY_BYTES else f"it does not have {_KEY_BYTES} bytes"
         raise ToolError(
-            f"the key of snapshots is not safe: {path}: {what}",
-            hint="remove it; a new one is made, and kernels that were kept by the old one start empty",
+            f"the snapshot key is not safe: {path}: {what}",
+            hint="remove it to get a new one; kernels saved with the old key start empty",
         )
     return key
 
@@ -119,19 +119,19 @@ def unpack(packed: bytes) -> tuple[Codec, str]:
     codec, colon, data = packed.partition(b":")
     name = codec.decode(errors="replace")
     if not colon or name not in _CODECS:
-        raise ToolError("the snapshot is none of a kernel; nothing is restored")
+        raise ToolError("not a kernel snapshot; nothing was restored")
     try:
         held = _decoder.decode(data)
         text = data.decode()
     except MALFORMED as error:
-        raise ToolError(f"the snapshot is damaged: {error}; nothing is restored") from error
+        raise ToolError(f"the snapshot is damaged: {error}; nothing was restored") from error
     paths = [*held.files, *held.binary]
     if len(paths) > MAX_FILES:
-        raise ToolError(f"the snapshot has {len(paths)} files, more than {MAX_FILES}; nothing is restored")
+        raise ToolError(f"the snapshot has {len(paths)} files, more than {MAX_FILES}; nothing was restored")
     for path in paths:
         if not _is_inside(path):
             raise ToolError(
-                f"the snapshot has a file outside of its folder: {path[:100]!r}; nothing is restored"
+                f"the snapshot has a file outside its folder: {path[:100]!r}; nothing was restored"
             )
     return "rich" if name == "rich" else "json", text
 

@@ -224,7 +224,7 @@ class Python:
                     await self._pool.destroy(session)
             if is_fit:
                 return kernel, is_same
-        raise ToolError("no kernel can be used: what must be hidden from it changes all the time")
+        raise ToolError("no kernel is available: the files to hide from it keep changing")
 
     async def _restore(self, kernel: Kernel, living: _SessionKernel, snapshot: str) -> list[str]:
         if living.is_used:
@@ -236,7 +236,7 @@ class Python:
             kept = await asyncio.to_thread(self._load, snapshot)
             await kernel.restore(kept.data)
         except (StoreError, ToolError) as error:
-            return [f"a new kernel, and empty: what the last one held cannot be restored: {error}"]
+            return [f"a new, empty kernel: the variables of the last one cannot be restored: {error}"]
         living.snapshot = snapshot
         lost = f"; not kept: {join_names(kept.dropped)}" if kept.dropped else ""
         return [f"a new kernel, with the variables of the last one{lost}"]
@@ -260,7 +260,7 @@ class Python:
             dropped = tuple(name for name, _ in taken.dropped)
             digest = await asyncio.to_thread(self._keep, self._blobs, _SavedState(taken.data, dropped))
         except (StoreError, ToolError) as error:
-            context.emit(f"[the variables are not kept: {error}]\n")
+            context.emit(f"[the variables were not saved: {error}]\n")
             return ()
         if digest == living.snapshot:
             return ()
@@ -279,10 +279,10 @@ class Python:
     def _unconfined(self) -> str:
         status = self._sandbox.status
         if self._settings.syd_config:
-            return "syd holds this code, and what it changes cannot be undone"
+            return "this code is sandboxed by syd, and its changes cannot be undone"
         if status.kind != "none" or not self._settings.confined:
             return ""
-        return f"no sandbox holds this code: {status.why or 'none available on this machine'}"
+        return f"this code has no sandbox: {status.why or 'none available on this machine'}"
 
     def _guard(self, context: ToolContext) -> str:
         if self._settings.syd_config:
@@ -345,7 +345,7 @@ def _caller(
 def _code(args: dict[str, Any]) -> str:
     code = args.get("code")
     if not isinstance(code, str) or not code.strip():
-        raise ToolError("there is no code to run")
+        raise ToolError("no code to run")
     try:
         size = len(code.encode())
     except UnicodeEncodeError as error:

@@ -53,7 +53,7 @@ class ToolCalls:
     def take(self, frame: ToolCall) -> None:
         """Start a call, queue it or refuse it."""
         if self._call is None:
-            refuse(self._channel, frame, "there are no tools here")
+            refuse(self._channel, frame, "no tools are available")
         elif self._is_over:
             refuse(self._channel, frame, "the cell is being ended")
         elif len(self._running) < self._max_running:
@@ -74,7 +74,7 @@ class ToolCalls:
                 task.cancel()
         for frame in [one for one in self._waiting if one.id == number]:
             self._waiting.remove(frame)
-            refuse(self._channel, frame, "the cell has given it up")
+            refuse(self._channel, frame, "the cell no longer waits for it")
 
     def cancel(self) -> None:
         """Start no further call, and cancel the running ones."""
@@ -120,7 +120,7 @@ class ToolCalls:
         try:
             args = _decoder.decode(frame.args)
         except MALFORMED as error:
-            return False, f"{frame.name}: its arguments are no JSON object: {error}"
+            return False, f"{frame.name}: its arguments are not a JSON object: {error}"
         try:
             success, text = await call(frame.name, args)
         except BridleError as error:
@@ -128,7 +128,7 @@ class ToolCalls:
         if len(text) > MAX_RESULT_CHARS:
             return (
                 False,
-                f"{frame.name}: its result has {len(text)} characters, more than a cell can be given",
+                f"{frame.name}: its result has {len(text)} characters, more than a cell can receive",
             )
         return success, text
 
@@ -137,7 +137,7 @@ class ToolCalls:
         error = None if task.cancelled() else task.exception()
         if frame is not None:
             refuse(
-                self._channel, frame, "the call broke" if error else "the call was cancelled with its cell"
+                self._channel, frame, "the call failed" if error else "the call was cancelled with its cell"
             )
         if error is not None:
             self.error = self.error or error

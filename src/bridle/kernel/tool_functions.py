@@ -61,7 +61,7 @@ def find_tool(specs: Sequence[ToolSpec], python_name: str) -> ToolSpec:
     """Return the tool behind a Python function name; raises ToolError if there is none."""
     found = _named(specs).get(python_name)
     if found is None:
-        raise ToolError(f"there is no tool named {python_name}")
+        raise ToolError(f"unknown tool {python_name}")
     return found
 
 

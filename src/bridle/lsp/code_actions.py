@@ -50,7 +50,7 @@ class Fixes:
         offer = next((one for one in offers if one.fix.id == fix), None)
         if offer is None:
             known = ", ".join(f"{one.fix.id} ({one.fix.title})" for one in offers[:10]) or "nothing"
-            raise ToolError(f"no fix {fix[:80]!a} for {path}:{line}; there is {known}")
+            raise ToolError(f"no fix {fix[:80]!a} for {path}:{line}; available: {known}")
         changed = await self._resolve(offer)
         if not changed:
             raise ToolError(f"{offer.instance.name} changes nothing for {offer.fix.title!a}")
@@ -117,8 +117,8 @@ class Fixes:
             return ()
         if instance.launch.walls == "none":
             raise ToolError(
-                f"{instance.name} would carry this out itself, and nothing holds it",
-                hint="lsp.sandbox lets it say what it would change",
+                f"{instance.name} would apply this itself, without a sandbox",
+                hint="turn on lsp.sandbox to see what it would change",
             )
         edits = await instance.execute(command.command, command.arguments or [], self._pace.working_s)
         return await apply_workspace_edits(instance, edits)

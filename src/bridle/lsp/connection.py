@@ -150,7 +150,7 @@ class Connection:
         if self.why_gone:
             raise ServerExited(self.why_gone)
         if len(self._waiting) >= MAX_WAITING:
-            raise ToolError(f"{self.name} has too many questions to answer: try again later")
+            raise ToolError(f"{self.name} has too many open requests: try again later")
         number = self._next_id
         self._next_id += 1
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -173,7 +173,7 @@ class Connection:
         try:
             return await decode(got.result, kind)
         except msgspec.MsgspecError as error:
-            raise ToolError(f"{self.name} answered {method} with something that makes no sense") from error
+            raise ToolError(f"{self.name} sent an invalid answer to {method}") from error
 
     def tell(self, method: str, params: Any) -> None:
         """Send a notification; it is dropped if the connection has ended."""
@@ -210,7 +210,7 @@ class Connection:
         except UnicodeEncodeError as error:
             raise ToolError(f"{self.name} takes only text that is valid Unicode") from error
         if self._to.get_write_buffer_size() > MAX_UNREAD_BYTES:
-            self._give_up("it does not read what it is sent")
+            self._give_up("it does not read its input")
 
     async def _read(self) -> None:
         frames = Frames()
@@ -222,9 +222,9 @@ class Connection:
         except Malformed as error:
             self._give_up(str(error))
         except msgspec.MsgspecError:
-            self._give_up("it sends something that is no message")
+            self._give_up("it sent an invalid message")
         finally:
-            self._give_up("it cannot be listened to any more")
+            self._give_up("its output cannot be read any more")
 
     async def _note_end(self) -> None:
         """Record the exit status of the process; kill it first if it only closed its output."""

@@ -77,7 +77,7 @@ class Draft:
         match change.kind:
             case "":
                 if change.text_document is None:
-                    raise ToolError("the server sent an edit for no file")
+                    raise ToolError("the server sent an edit without a file")
                 self._check_version(change.text_document.uri, change.text_document.version)
                 self._edit(change.text_document.uri, change.edits)
             case "create":
@@ -99,7 +99,7 @@ class Draft:
         path = self._open(uri)
         text = self._after[path]
         if text is None:
-            raise ToolError(f"the server sent an edit for a file that is not there: {path}")
+            raise ToolError(f"the server sent an edit for a missing file: {path}")
         mark = "\ufeff" if text.startswith("\ufeff") else ""  # positions do not count it
         self._put(path, mark + apply_edits(text.removeprefix(mark), edits, self._encoding))
 
@@ -112,7 +112,7 @@ class Draft:
         old, new = self._open(change.old_uri), self._open(change.new_uri)
         text = self._after[old]
         if text is None:
-            raise ToolError(f"the server wants to rename a file that is not there: {old}")
+            raise ToolError(f"the server wants to rename a missing file: {old}")
         if old != new and self._is_free(new, change):
             self._put(new, text)
             self._put(old, None)
@@ -121,7 +121,7 @@ class Draft:
         path = self._open(change.uri)
         may_miss = change.options is not None and change.options.ignore_if_not_exists
         if self._after[path] is None and not may_miss:
-            raise ToolError(f"the server wants to delete a file that is not there: {path}")
+            raise ToolError(f"the server wants to delete a missing file: {path}")
         self._put(path, None)
 
     def _is_free(self, path: str, change: Change) -> bool:
@@ -133,7 +133,7 @@ class Draft:
             return True
         if options is not None and options.ignore_if_exists:
             return False
-        raise ToolError(f"the server wants to {change.kind} a file where there is one already: {path}")
+        raise ToolError(f"the server wants to {change.kind} a file that already exists: {path}")
 
     def _open(self, uri: str) -> str:
         path = self._locate(uri)

@@ -58,7 +58,7 @@ class Frames:
         """Read the next header; False if it is incomplete."""
         found = _LENGTH.search(self._buffer)
         if (found.start() if found else len(self._buffer)) > MAX_NOISE_BYTES:
-            raise Malformed("it writes something else than messages to its output")
+            raise Malformed("it writes other text than messages to its output")
         if found is None:
             return False
         end = _END.search(self._buffer, found.end(1))

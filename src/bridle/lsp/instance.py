@@ -189,7 +189,7 @@ class Instance:
         try:
             report = await decode(raw or b"", Report)
         except msgspec.MsgspecError as error:
-            raise ToolError(f"{self.name} answered with something that makes no sense") from error
+            raise ToolError(f"{self.name} sent an invalid answer") from error
         if raw is not None and self.documents.get(document.path) == document:
             self.silences = 0
             await self.board.take_report(document.path, report, len(memoryview(raw)))
@@ -271,7 +271,7 @@ class Instance:
     def _apply(self, params: Raw) -> dict[str, Any]:
         asked = msgspec.json.decode(params, type=ApplyAsked)
         if self._captured is None or len(self._captured) >= MAX_CAPTURED:
-            return {"applied": False, "failureReason": "nobody asked for it"}
+            return {"applied": False, "failureReason": "nothing asked for it"}
         self._captured.append(asked.edit)
         return {"applied": True}
 
@@ -325,7 +325,7 @@ async def _greet(instance: Instance, server: LanguageServer) -> None:
     except RequestRefused as error:
         raise ServerExited(error.message) from error
     if answer is None:
-        raise ServerExited(f"{server.name} answered the greeting with nothing")
+        raise ServerExited(f"{server.name} sent no answer to initialize")
     instance.capabilities = answer.capabilities
     agreed = answer.capabilities.position_encoding or "utf-16"
     if agreed not in ENCODINGS:

@@ -128,12 +128,12 @@ class LocalLanguages:
     async def _open(self, cwd: str, path: str) -> Project:
         """Return the project of a folder, which must contain the path; raises ToolError, ConfigError."""
         if self._is_closed:
-            raise ToolError("language servers have been ended")
+            raise ToolError("language servers have been stopped")
         project = self._project(await asyncio.to_thread(self._load, cwd))
         while self._retired:
             self._spawn(self._retired.pop().close())
         if path and not is_inside(path, project.root):
-            raise ToolError(f"{path} is outside of the project {project.root}: no language server knows it")
+            raise ToolError(f"{path} is outside the project {project.root}, so no language server covers it")
         return project
 
     def _project(self, folder: FolderLanguages) -> Project:

@@ -77,7 +77,8 @@ class Project:
         status = self._sandbox.status
         if status.kind == "none":
             return (
-                f"there is no sandbox on this machine ({status.why}): set lsp.sandbox = false in your own "
+                f"no sandbox is available on this machine ({status.why}): "
+                "set lsp.sandbox = false in your own "
                 "settings, and trust the project (bridle trust)"
             )
         return ""
@@ -121,7 +122,7 @@ class Project:
             return list(dict.fromkeys(one for path in examples for one in self._servers_for(path)))
 
         if not (servers := await asyncio.to_thread(find)):
-            raise ToolError(f"no language server serves the files in {self.root}")
+            raise ToolError(f"no language server covers the files in {self.root}")
         return await self._use_all(servers)
 
     def servers(self, path: str) -> list[Server]:
@@ -158,7 +159,7 @@ class Project:
     def _why_not_served(self, path: str, extension: str) -> str:
         chosen = self._choose(extension)
         if not chosen:
-            return f"no language server is known for files like {os.path.basename(path)}"
+            return f"no known language server for files like {os.path.basename(path)}"
         if why := self.get_refusal():
             return f"{chosen[0].name} is not started: {why}"
         return f"{chosen[0].name} is {self._missing(chosen[0])}"

@@ -42,7 +42,7 @@ _METHODS: dict[LookupKind, str] = {
 _WORDS: dict[str, str] = {
     "textDocument/definition": "find definitions",
     "textDocument/references": "find references",
-    "textDocument/prepareCallHierarchy": "say who calls what",
+    "textDocument/prepareCallHierarchy": "find callers and callees",
     "textDocument/rename": "rename",
 }
 _MAX_ITEMS = 20
@@ -115,7 +115,7 @@ class CodeQueries:
         if late and not found:
             _check_index(late)
             names = " and ".join(one.name for one in late)
-            raise ToolError(f"{names} said nothing about {path} within {self._pace.reading_s:.3g} s")
+            raise ToolError(f"{names} reported nothing about {path} within {self._pace.reading_s:.3g} s")
         return found
 
     def _known_below(self, folder: str) -> tuple[CodeProblem, ...]:
@@ -125,7 +125,7 @@ class CodeQueries:
     async def rename(self, spot: SymbolQuery, new_name: str) -> tuple[FileEdit, ...]:
         """Return the edits that renaming a symbol makes."""
         if not new_name.strip() or len(new_name) > _MAX_NAME or not new_name.isprintable():
-            raise ToolError(f"{new_name[:80]!a} cannot be a name")
+            raise ToolError(f"{new_name[:80]!a} is not a valid name")
         await self._project.notice_changes()
         aim = await self._seeker.aim(spot)
         instance = _able(aim.instances, "textDocument/rename")
@@ -144,7 +144,7 @@ class CodeQueries:
 
         changed = await self._settled(ask, lambda edits: {edit.path for edit in edits}, named)
         if not changed:
-            raise ToolError(f"{instance.name} changes nothing to rename {spot.symbol!a} to {new_name!a}")
+            raise ToolError(f"{instance.name}: renaming {spot.symbol!a} to {new_name!a} changes nothing")
         return changed
 
     async def _show_uses(self, instance: Instance, spot: SymbolQuery) -> frozenset[str]:
@@ -213,7 +213,7 @@ class CodeQueries:
                 items = await self._functions(instance, there)
         if not items:
             _check_index([instance])
-            raise ToolError(f"{instance.name} knows no function at {aim.path}:{aim.line}")
+            raise ToolError(f"{instance.name} found no function at {aim.path}:{aim.line}")
         found: list[RawLocation] = []
         for item in items[:_MAX_ITEMS]:
             if kind == "incoming_calls":
@@ -263,10 +263,10 @@ async def apply_workspace_edits(instance: Instance, edits: Sequence[WorkspaceEdi
     def locate(uri: str) -> str:
         path = to_path(uri)
         if path is None:
-            raise ToolError(f"{instance.name} wants to change {uri[:200]!a}, which is no file here")
+            raise ToolError(f"{instance.name} wants to change {uri[:200]!a}, which is not a file here")
         real = os.path.realpath(path)
         if not is_inside(real, root) or real == root:
-            raise ToolError(f"{instance.name} wants to change {path}, which is outside of {root}")
+            raise ToolError(f"{instance.name} wants to change {path}, which is outside {root}")
         return real
 
     def read(path: str) -> str | None:

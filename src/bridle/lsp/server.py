@@ -19,7 +19,7 @@ STEADY_S = 60.0
 FAILED_S = 600.0
 """After this time a failed server gets another try: the user may have fixed it."""
 _MAX_BACKOFF_S = 60.0
-_READS_ONLY = "it can write nothing in a project that is not trusted; if it must, trust it (bridle trust)"
+_READS_ONLY = "it cannot write in an untrusted project; if it has to, trust the project (bridle trust)"
 _rooms = itertools.count(1)
 
 
@@ -64,7 +64,7 @@ class Server:
         """Return its state and a detail: the progress, the version or the reason."""
         if (instance := self.instance) is not None:
             detail = instance.progress or instance.version or self.program
-            return "ready", f"{detail}; it says: {instance.words[-1]}" if instance.words else detail
+            return "ready", f"{detail}; its output: {instance.words[-1]}" if instance.words else detail
         if self._starting is not None:
             return "starting", self.program
         if self._instance is not None:
@@ -102,10 +102,10 @@ class Server:
         left = self._not_before_s - asyncio.get_running_loop().time()
         if left > 0 and self._crashes >= MAX_CRASHES:
             raise ToolError(
-                f"{self._why}; it failed {self._crashes} times in a row and is left alone for now"
+                f"{self._why}; it failed {self._crashes} times in a row and is not restarted for now"
             )
         if left > 0:
-            raise ToolError(f"{self._why}; it is started again in {left:.1f} s at the earliest")
+            raise ToolError(f"{self._why}; it restarts in {left:.1f} s at the earliest")
 
     def _note_crash(self) -> None:
         """Clean up an instance that has exited on its own."""

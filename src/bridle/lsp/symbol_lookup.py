@@ -58,7 +58,7 @@ class SymbolResolver:
         instances = await self._project.use(path)
         able = [one for one in instances if one.supports("textDocument/documentSymbol")]
         if not able:
-            raise ToolError(f"{instances[0].name} does not say what a file defines")
+            raise ToolError(f"{instances[0].name} cannot list the symbols of a file")
         return tuple(await self._symbols(able[0], await self.open(able[0], path)))
 
     async def open(self, instance: Instance, path: str) -> Document:
@@ -234,7 +234,7 @@ def _choose(symbol: str, found: Sequence[SymbolInfo]) -> SymbolInfo | None:
 
 def _ambiguous(symbol: str, places: Sequence[Hit]) -> ToolError:
     return ToolError(
-        f"{symbol!a} could be several things: {_name(places)}",
+        f"{symbol!a} is ambiguous: {_name(places)}",
         hint="say which with path and line, or with a name such as Class.method",
     )
 

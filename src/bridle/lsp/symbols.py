@@ -57,7 +57,7 @@ async def ask_places(
             return to_raw_locations(await decode(raw, list[LspLocation]))
         return to_raw_locations([await decode(raw, LspLocation)])
     except msgspec.MsgspecError as error:
-        raise ToolError(f"{instance.name} answered with something that makes no sense") from error
+        raise ToolError(f"{instance.name} sent an invalid answer") from error
 
 
 async def to_found(instance: Instance, found: Sequence[RawLocation]) -> tuple[CodeLocation, ...]:

@@ -342,7 +342,7 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
                 return self._failure(deed, said + data)
             case ValidationError():
                 first = clean_line(str(error.errors(include_url=False)[:1]), MAX_REASON_CHARS)
-                return self._failure(deed, f"its answer makes no sense: {first}")
+                return self._failure(deed, f"its answer is invalid: {first}")
             case _:
                 return self._failure(
                     deed, f"{type(error).__name__}: {clean_line(str(error), MAX_REASON_CHARS)}"
@@ -363,10 +363,10 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
         if not deed:
             return how
         last = self._words.last()
-        words = f"; its last words:\n{last}" if last else ""
+        words = f"; its last output:\n{last}" if last else ""
         return ToolError(
             f"MCP server {self._settings.name} ended before it could {deed}: {how}{words}",
-            hint="it is started again; what it has done by then is not known",
+            hint="it is restarted; whether the call took effect is unknown",
         )
 
 

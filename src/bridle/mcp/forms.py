@@ -74,7 +74,7 @@ def read_form(schema: Mapping[str, Any]) -> tuple[Field, ...]:
     if len(properties) > MAX_FIELDS:
         raise ValueError(f"its form has {len(properties)} fields, more than {MAX_FIELDS}")
     if not isinstance(required, list | tuple):
-        raise ValueError("its form does not list what is required")
+        raise ValueError("its form has an invalid list of required fields")
     return tuple(_field(str(name), field, name in required) for name, field in properties.items())
 
 
@@ -114,10 +114,10 @@ def _kind(schema: dict[str, Any], shown: str) -> tuple[Kind, tuple[tuple[str, st
         case "array" if isinstance(items, dict):
             options = _options(items, shown)
             if options is None:
-                raise ValueError(f"field {shown} does not say what can be chosen")
+                raise ValueError(f"field {shown} has no choices")
             return "many", options
         case other:
-            raise ValueError(f"field {shown} is of a type that no form has: {clean(str(other), 40)}")
+            raise ValueError(f"field {shown} has an unsupported type: {clean(str(other), 40)}")
 
 
 def _options(schema: dict[str, Any], shown: str) -> tuple[tuple[str, str], ...] | None:
@@ -135,7 +135,7 @@ def _options(schema: dict[str, Any], shown: str) -> tuple[tuple[str, str], ...] 
         names = names if isinstance(names, list) and len(names) == len(values) else values
         pairs = list(zip(values, names, strict=True))
     if not pairs or not all(isinstance(value, str) for value, _ in pairs):
-        raise ValueError(f"field {shown} offers choices that are no texts")
+        raise ValueError(f"field {shown} has choices that are not text")
     if len({value for value, _ in pairs}) < len(pairs):
         raise ValueError(f"field {shown} offers the same choice twice")
     words = [clean_line(str(title or value), MAX_TITLE_CHARS) for value, title in pairs]
@@ -211,7 +211,7 @@ def _terms(field: Field) -> str:
     if field.format in _FORMATS:
         found.append(_FORMATS[field.format])
     if field.default is not None:
-        found.append(f"usually {_shown(field, field.default)}")
+        found.append(f"default: {_shown(field, field.default)}")
     terms = ", ".join(part for part in found if part)
     return f"({terms})" if terms else ""
 
@@ -298,7 +298,7 @@ def _value(field: Field, answer: str) -> str:
     }
     if len(alike) == 1:
         return alike.pop()
-    raise ValueError(f"{clean(answer, 60) or 'nothing'} is none of the choices")
+    raise ValueError(f"{clean(answer, 60) or 'nothing'} is not one of the choices")
 
 
 def _check(field: Field, value: Any) -> None:
@@ -316,10 +316,13 @@ def _check(field: Field, value: Any) -> None:
             _check_bounds(field, len(value), " characters")
             _must(_is_format(field.format, value), f"it must be {_FORMATS.get(field.format)}")
         case "one":
-            _must(value in dict(field.options), "it is none of the choices")
+            _must(value in dict(field.options), "it is not one of the choices")
         case "many":
-            _must(isinstance(value, list), "it is no list of choices")
-            _must(all(isinstance(one, str) and one in dict(field.options) for one in value), "no such choice")
+            _must(isinstance(value, list), "it is not a list of choices")
+            _must(
+                all(isinstance(one, str) and one in dict(field.options) for one in value),
+                "not one of the choices",
+            )
             _check_bounds(field, len(value), " choices")
 
 

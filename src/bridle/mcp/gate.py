@@ -27,8 +27,8 @@ class CheckedSandbox:
         """Start a program; raises ToolError, also if the settings no longer want it."""
         if not await self._is_wanted():
             raise ToolError(
-                "it is not started again, as its settings or its project have changed",
-                hint="the next prompt tells more",
+                "it is not restarted because its settings or project have changed",
+                hint="send another prompt to see more",
             )
         return await self._sandbox.start(spec, session)
 

@@ -48,7 +48,7 @@ async def _bound(response: httpx2.Response) -> None:
     """Limit the size of an answer; the reader of an event stream limits each event instead."""
     if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         raise httpx2.DecodingError(
-            "the answer is compressed, which was not asked for", request=response.request
+            "the answer is compressed, which was not requested", request=response.request
         )
     if not is_event_stream(response) and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Bounded(response.stream)
@@ -101,7 +101,7 @@ def redact_url(url: str) -> str:
 def explain(error: BaseException, url: str) -> str:
     """Return a readable reason why a request failed."""
     if isinstance(error, TooLarge | httpx2.DecodingError | httpx2.SSEError):
-        return f"{redact_url(url)} gives no sensible answer: {_why(error)}"
+        return f"{redact_url(url)} sent an invalid answer: {_why(error)}"
     return f"cannot reach {redact_url(url)}: {_why(error)}"
 
 
@@ -114,7 +114,7 @@ def _why(error: BaseException) -> str:
             return f"no secure connection could be made ({clean_line(cause.reason or '', 200)})"
     for cause in causes:
         if isinstance(cause, socket.gaierror):
-            return "no such host is known"
+            return "host not found"
         if isinstance(cause, OSError) and cause.errno:
             return os.strerror(cause.errno).lower()
     match error:
@@ -123,7 +123,7 @@ def _why(error: BaseException) -> str:
         case httpx2.TimeoutException():
             return "it took too long to answer"
         case httpx2.RemoteProtocolError() | httpx2.ReadError():
-            return "the connection broke off"
+            return "the connection was lost"
         case _:
             return clean_line(str(error), 200) or type(error).__name__
 

@@ -69,19 +69,19 @@ async def login(
             )
             status = await _knock(settings, provider)
     except TimeoutError:
-        raise ToolError(f"nobody logged in to {settings.name} within {timeout_s:g} s") from None
+        raise ToolError(f"no login to {settings.name} within {timeout_s:g} s") from None
     except (OAuthFlowError, ValidationError) as error:
         why = clean_line(str(error), MAX_WHY_CHARS)
         raise ToolError(
             f"the login to {settings.name} failed: {why}",
-            hint="a server without OAuth wants a header instead, such as Authorization",
+            hint="a server without OAuth needs a header instead, such as Authorization",
         ) from error
     except httpx2.HTTPError as error:
         raise ToolError(f"{settings.name}: {explain(error, settings.url)}") from error
     if memory.tokens is None:
-        raise ToolError(f"{settings.name} at {redact_url(settings.url)} asks for no login (status {status})")
+        raise ToolError(f"{settings.name} at {redact_url(settings.url)} needs no login (status {status})")
     if status in (401, 403):
-        raise ToolError(f"{settings.name} refuses the token that it gave (status {status})")
+        raise ToolError(f"{settings.name} rejected the token that it issued (status {status})")
     made = _made(memory, provider)
     await asyncio.to_thread(LoginStore(home).put, settings, made)
 
@@ -98,10 +98,10 @@ def has_own_authorization(settings: ServerSettings) -> bool:
 
 def _refuse_needless(settings: ServerSettings) -> None:
     if settings.transport == "stdio":
-        raise ToolError(f"{settings.name} is a program here: there is nothing to log in to")
+        raise ToolError(f"{settings.name} is a local program and needs no login")
     if has_own_authorization(settings):
         raise ToolError(
-            f"{settings.name} has an Authorization header of its own, which wins over a login",
+            f"{settings.name} already has an Authorization header, which overrides a login",
             hint="remove the header first",
         )
 

@@ -78,12 +78,12 @@ class LoginCallback(AbstractAsyncContextManager["LoginCallback"]):
         method, _, rest = head.decode("latin-1").partition(" ")
         target = urlsplit(rest.split(" ", 1)[0])
         if method != "GET" or target.path != PATH:
-            return "404 Not Found", "There is nothing here."
+            return "404 Not Found", "Not found."
         given = {name: values[0] for name, values in parse_qs(target.query).items()}
         if not self._state or not compare_digest(given.get("state", "").encode(), self._state.encode()):
-            return "400 Bad Request", "This is not the login that was asked for."
+            return "400 Bad Request", "This is not the expected login."
         if self._found.done():
-            return "400 Bad Request", "This login is over."
+            return "400 Bad Request", "This login has expired."
         if "code" not in given:
             why = clean_line(given.get("error_description") or given.get("error") or "no code came back", 300)
             self._found.set_exception(ToolError(f"the login was refused: {why}"))

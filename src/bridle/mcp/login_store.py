@@ -88,7 +88,7 @@ class LoginStore:
                 yield logins
                 write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(logins))) + b"\n")
         except OSError as error:
-            raise ToolError(f"cannot keep the login in {self._path}: {error.strerror}") from error
+            raise ToolError(f"cannot save the login in {self._path}: {error.strerror}") from error
 
 
 def _key(settings: ServerSettings) -> str:

@@ -65,7 +65,7 @@ def parse_arguments(prompt: OfferedPrompt, name: str, rest: str) -> dict[str, st
             continue
         free = next((one for one in known if one not in given), None)
         if free is None:
-            raise UsageError(f"/{name}: {word[:80]!r} is one argument too many", hint=_usage(prompt, name))
+            raise UsageError(f"/{name}: {word[:80]!r} is an extra argument", hint=_usage(prompt, name))
         given[free] = word
     missing = [one.name for one in prompt.arguments if one.is_required and one.name not in given]
     if missing:
@@ -101,7 +101,7 @@ def _usage(prompt: OfferedPrompt, name: str) -> str:
 
 def _what_there_is(names: Iterable[str]) -> str:
     found = sorted(names)
-    return f"there is /{', /'.join(found[:10])}" if found else "no MCP server that is ready offers one"
+    return f"available: /{', /'.join(found[:10])}" if found else "no running MCP server has prompts"
 
 
 def _by_name(server: Server) -> list[tuple[str, OfferedPrompt]]:

@@ -43,7 +43,7 @@ MAX_ANSWER_S = 3600.0
 LEAVE_S = 2.0
 MAX_WHY_CHARS = 200
 _SESSION = "mcp-session-id"
-_FORGOTTEN = "it has forgotten the session, and is connected anew; make the call again"
+_FORGOTTEN = "it lost the session and was reconnected; make the call again"
 
 _E = TypeVar("_E", bound=BaseException)
 
@@ -52,7 +52,7 @@ class LoginNeeded(ToolError):
     """The server requires a login; `url` is its address."""
 
     def __init__(self, name: str, url: str) -> None:
-        super().__init__(f"MCP server {name} at {url} wants a login", hint=f"bridle mcp login {name}")
+        super().__init__(f"MCP server {name} at {url} needs a login", hint=f"bridle mcp login {name}")
         self.url = url
 
 
@@ -236,7 +236,7 @@ class _HttpClient(httpx2.AsyncClient):
         """Record that the server does not accept our credentials; return a text about it."""
         if self._logs_in:
             self._remote.require_login()
-            return f"it wants a login (hint: bridle mcp login {self._settings.name})"
+            return f"it needs a login (hint: bridle mcp login {self._settings.name})"
         words = f"{redact_url(self._settings.url)} does not accept the Authorization header of its settings"
         self._remote.fail(words)
         return words

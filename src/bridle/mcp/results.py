@@ -53,7 +53,7 @@ def convert_call_result(result: CallToolResult, schema: dict[str, Any] | None = 
         lines.append(_json(structured))
     problem = _problem(structured, schema) if schema is not None and not result.is_error else ""
     if problem:
-        lines.append(f"[the server broke its own word: {problem}]")
+        lines.append(f"[the server broke its own schema: {problem}]")
     media = tuple(one for one in parts if isinstance(one, Media))
     return ToolOutput("\n".join(lines), is_error=result.is_error or bool(problem), media=media)
 
@@ -140,7 +140,7 @@ def _media(data: str, mime: str, what: str, *, name: str = "") -> str | Media:
 def _problem(structured: Any, schema: dict[str, Any]) -> str:
     """Return how structured content differs from its announced schema; empty if it fits."""
     if structured is None:
-        return "it announced structured content and sent none"
+        return "it announced structured content but sent none"
     if is_costly(schema, structured):
         return ""
     try:

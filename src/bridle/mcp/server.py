@@ -171,7 +171,7 @@ class Server:
             await asyncio.wait([owner], timeout=_CLOSE_S)
         for call in self._calls:
             call.cancel()
-        self._enter("idle", "it was ended; its tools come anew with the next prompt")
+        self._enter("idle", "it was stopped; its tools return with the next prompt")
 
     # ------------------------------------------------------------------ requests
 
@@ -221,7 +221,7 @@ class Server:
         if not in_time:
             raise ToolError(
                 f"{self._who} did not finish {what} within {self.settings.timeout_s:g} s",
-                hint="it was told to stop; what it has done by then is not known",
+                hint="it was told to stop; whether the call took effect is unknown",
             )
         return task.result()
 
@@ -253,7 +253,7 @@ class Server:
                     await self._moved.wait()
                     if (connection := self._live_connection()) is not None:
                         return connection
-        raise ToolError(f"{self._who} is not there: {self.detail or 'it is still starting'}")
+        raise ToolError(f"{self._who} is not available: {self.detail or 'it is still starting'}")
 
     def _live_connection(self) -> "McpConnection | None":
         """Return the connection, unless it is known to be lost."""
@@ -351,7 +351,7 @@ class Server:
             async with asyncio.timeout(self.settings.start_timeout_s):
                 self.listing = await connection.listing()
         except (ToolError, TimeoutError) as error:
-            self.words.say(f"what it offers now is not known: {error}")
+            self.words.say(f"its list of tools could not be updated: {error}")
 
     async def _ping(self, connection: "McpConnection") -> None:
         try:
@@ -366,7 +366,7 @@ class Server:
         text = clean_line(self.words.mask(ended.message)).removeprefix(f"{self._who}: ")
         hint = f" (hint: {ended.hint})" if ended.hint else ""
         last = self.words.last()
-        return f"{text}{hint}" + (f"; its last words:\n{last}" if last else "")
+        return f"{text}{hint}" + (f"; its last output:\n{last}" if last else "")
 
     def _enter(self, state: ServerState, detail: str = "") -> None:
         self.state = state

@@ -39,7 +39,7 @@ OPENED = "I have opened it"
 ALLOW = "allow"
 
 _REJECTED = -1  # the protocol's code for a request that the user refused
-_UNCLEAR = "it is not clear which session this is for, so nobody was asked"
+_UNCLEAR = "declined: it is unclear which session this is for"
 _STOPS = {"end_turn": "endTurn", "stop_sequence": "stopSequence", "max_tokens": "maxTokens"}
 
 _T = TypeVar("_T")
@@ -130,7 +130,7 @@ class RequestHandler:
         if call is None:
             return self._unclear("a question")
         if call.context.ask is None:
-            self._note("a question of it was declined: nobody is there to answer")
+            self._note("a question of it was declined: no one is available to answer")
             return types.ElicitResult(action="decline")
         try:
             if isinstance(params, types.ElicitRequestURLParams):

@@ -309,8 +309,8 @@ def _make_tools(server: Server) -> tuple[tuple[McpTool, ...], tuple[str, ...]]:
         name = tool.spec.name
         if name in made:
             notes.append(
-                f"MCP server {server.settings.name}: its tool {offered.name!r} is left out, as it would have "
-                f"the name of {first[name]!r}: {name}"
+                f"MCP server {server.settings.name}: its tool {offered.name!r} is left out: it would have "
+                f"the same name as {first[name]!r}: {name}"
             )
             continue
         made[name] = tool
@@ -329,7 +329,7 @@ def _merged(ready: Sequence[_Instance]) -> tuple[list[Tool], dict[str, str]]:
             other = tools.setdefault(tool.spec.name, tool)
             if other is not tool:
                 note = (
-                    f"a tool of MCP server {tool.server} is left out, as {other.server} has one of that name"
+                    f"a tool of MCP server {tool.server} is left out: {other.server} has one of the same name"
                 )
                 notes[tool.spec.name] = f"{note}: {tool.spec.name}"
     return list(tools.values()), notes
@@ -346,9 +346,11 @@ def _notes(found: FolderServers, servers: Sequence[Server]) -> dict[str, str]:
             case "ready":
                 continue
             case "starting" if not server.detail:
-                notes[name] = f"MCP server {name} is still starting: its tools come with the next prompt"
+                notes[name] = (
+                    f"MCP server {name} is still starting: its tools are available with the next prompt"
+                )
             case "login":
-                notes[name] = f"MCP server {name} wants you to log in (hint: bridle mcp login {name})"
+                notes[name] = f"MCP server {name} needs a login (hint: bridle mcp login {name})"
             case _:
                 notes[name] = f"MCP server {name} failed: {server.detail} (hint: bridle mcp test {name})"
     return notes

@@ -120,7 +120,7 @@ class StdioTransport(AbstractAsyncContextManager[Any]):
             async with asyncio.timeout(_STATUS_S):
                 status = await self._process.wait()
         except TimeoutError:
-            return ToolError("it has closed its output")
+            return ToolError("it closed its output")
         self._talk.read_printed()
         return ToolError(_ending(status))
 
@@ -370,7 +370,7 @@ def _writable(settings: ServerSettings, cwd: str) -> tuple[str, ...]:
 
 def _broken_answer(line: bytes) -> Unreadable | None:
     """Return an `Unreadable` for a line that should have been an answer; None for any other."""
-    why = "its answer is no valid message"
+    why = "its answer is not a valid message"
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -20,7 +20,7 @@ BATCH_PASSAGES = 16
 PAUSE_S = 60.0
 QUERY_TIMEOUT_S = 10.0
 KEYWORDS_ONLY = (
-    "memory is searched by keywords only: no embedder is installed (hint: pip install 'bridle-agent[memory]')"
+    "memory uses keyword search only: no embedder is installed (hint: pip install 'bridle-agent[memory]')"
 )
 
 
@@ -111,5 +111,5 @@ class ActiveEmbedder:
             return await embedder.embed(texts)
         except BridleError as error:
             self._paused_until_s = self._clock.monotonic_s() + PAUSE_S
-            self._shelf.tell(f"{error.message}; until that works memory is searched by keywords")
+            self._shelf.tell(f"{error.message}; until then memory uses keyword search")
             raise

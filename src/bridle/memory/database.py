@@ -128,9 +128,9 @@ class Database:
                 self._set_aside(str(error))
                 return self._patiently(work)
         except apsw.FullError as error:
-            raise StoreFull(f"{self.path}: no space is left for it", hint="free some space") from error
+            raise StoreFull(f"{self.path}: no space left", hint="free some space") from error
         except apsw.BusyError as error:
-            raise StoreError(f"{self.path}: another process has been using it for long") from error
+            raise StoreError(f"{self.path}: another process has been using it for too long") from error
         except (apsw.Error, OSError) as error:
             raise StoreError(f"{self.path}: {error}") from error
 
@@ -204,7 +204,7 @@ class Database:
         for ending in ("-wal", "-shm", ""):
             with suppress(FileNotFoundError):
                 os.replace(f"{self.path}{ending}", f"{aside}{ending}")
-        self._tell(f"{self.path}: {why}; it is kept as {aside.name}, and memory is made anew")
+        self._tell(f"{self.path}: {why}; it was moved to {aside.name}, and memory is rebuilt")
 
 
 def _read_header(path: Path) -> tuple[bytes, int]:

@@ -156,7 +156,7 @@ class ModelCatalog:
         name, slash, model = ref.partition("/")
         if not slash or not model:
             raise ConfigError(
-                f'model "{ref}": a model is named PROVIDER/MODEL',
+                f'model "{ref}": write it as PROVIDER/MODEL',
                 hint=f"providers are {', '.join(self.providers)}",
             )
         entry = self._entries.get(name)

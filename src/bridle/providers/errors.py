@@ -122,7 +122,7 @@ _SHARPENED_BY_WORDS: frozenset[ProviderErrorKind] = frozenset(
 
 _HINTS: dict[ProviderErrorKind, str] = {
     "invalid_api_key": "check the API key",
-    "authentication_failed": "check the API key and what its account may do",
+    "authentication_failed": "check the API key and the permissions of its account",
     "model_not_found": "check the model's name and the provider's base_url",
     "context_length_exceeded": "shorten the conversation, or choose a model with a larger window",
 }
@@ -189,7 +189,7 @@ def stream_error(who: str, error: VendorError, *, secrets: Iterable[str] = ()) -
         kind = "server_error"  # the reply had started, so the request was valid
     said = _clean(error.message, secrets) or "no message"
     return ProviderError(
-        f"{who}: {said} (in mid-stream, {kind})",
+        f"{who}: {said} (mid-stream, {kind})",
         kind=kind,
         retry_after_s=error.retry_after_s,
         hint=_HINTS.get(kind, ""),

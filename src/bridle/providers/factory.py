@@ -72,7 +72,7 @@ async def open_embedded(
     """
     if not is_available():
         raise ConfigError(
-            f'model "{name}/{model}": the package xllamacpp, which runs it, is not installed',
+            f'model "{name}/{model}": the package xllamacpp, which it needs, is not installed',
             hint="pip install 'bridle-agent[local]', or bridle config set model PROVIDER/MODEL",
         )
     if model == DEFAULT_WEIGHTS.name:

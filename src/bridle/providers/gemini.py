@@ -309,7 +309,7 @@ class _Reader:
         if not self._finish_reason:
             raise truncation_error(self._endpoint.who)
         if self._finish_reason in _MALFORMED:
-            said = self._finish_message or "the model wrote a call that is none"
+            said = self._finish_message or "the model wrote a malformed tool call"
             raise malformed_error(self._endpoint.who, f"{self._finish_reason}: {said}")
         stop_reason = _STOP_REASONS.get(self._finish_reason, "end_turn")
         return self._builder.finish(stop_reason, self._spent, self._model)

@@ -173,15 +173,15 @@ def _new_socket(address: tuple[Any, ...]) -> socket.socket:
 
 # The first matching row wins: certificate errors are connector errors too, and DNS errors are OS errors.
 _FAILURES: tuple[tuple[type[Exception], ProviderErrorKind, str, str], ...] = (
-    (aiohttp.InvalidURL, "invalid_request", "the address is not usable", "check the provider's base_url"),
+    (aiohttp.InvalidURL, "invalid_request", "the address is invalid", "check the provider's base_url"),
     (aiohttp.ClientSSLError, "unknown", "the TLS connection is not trusted", "check the certificate"),
     (aiohttp.ClientConnectorDNSError, "connection_reset", "the host is not found", "check the network"),
     (aiohttp.ClientConnectorError, "connection_reset", "cannot connect", "check that the server is running"),
-    (aiohttp.ClientPayloadError, "connection_reset", "the connection broke off", ""),
-    (aiohttp.ClientConnectionError, "connection_reset", "the connection broke off", ""),
+    (aiohttp.ClientPayloadError, "connection_reset", "the connection was lost", ""),
+    (aiohttp.ClientConnectionError, "connection_reset", "the connection was lost", ""),
     (aiohttp.ClientResponseError, "server_error", "the answer is not HTTP", "check the provider's base_url"),
     (aiohttp.ClientError, "unknown", "the request failed", ""),
-    (OSError, "connection_reset", "the connection broke off", ""),
+    (OSError, "connection_reset", "the connection was lost", ""),
 )
 
 

@@ -74,11 +74,13 @@ def validate_entry(name: str, entry: ProviderEntry, key: str) -> None:
         usable = False
     if not usable:
         raise ConfigError(
-            f'provider "{name}": base_url {entry.base_url!r} is no address',
+            f'provider "{name}": base_url {entry.base_url!r} is not an address',
             hint="it looks like https://host/v1",
         )
     for header, value in entry.headers.items():
         if not header or not (header + value).isprintable() or not header.isascii():
             raise ConfigError(f'provider "{name}": the header {header!r} cannot be sent')
     if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f'provider "{name}": {entry.api_key_env} holds characters that no key has')
+        raise ConfigError(
+            f'provider "{name}": {entry.api_key_env} contains characters that are not valid in a key'
+        )

@@ -106,7 +106,7 @@ class ReplyBuilder:
                 f"{self._who}: the answer was withheld by a content filter", kind="content_filtered"
             )
         if stop_reason != "max_tokens":
-            raise ProviderError(f"{self._who}: the model answered nothing", kind="empty_reply")
+            raise ProviderError(f"{self._who}: the model sent an empty answer", kind="empty_reply")
 
 
 def reply_position(request: ModelRequest) -> int:

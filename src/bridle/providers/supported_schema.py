@@ -113,8 +113,8 @@ class EnforcedSchema(Struct, frozen=True):
     def said_of(self, who: str) -> tuple[str, ...]:
         """Return one sentence for each part of the schema that `who` cannot enforce."""
         if self.schema is None:
-            return (f"{who} cannot enforce the schema, the model is only told of it: {self.why_not}",)
-        return tuple(f"{who} cannot enforce {where}, it is only checked afterwards" for where in self.lost)
+            return (f"{who} cannot enforce the schema; the model only sees it: {self.why_not}",)
+        return tuple(f"{who} cannot enforce {where}; it is only checked afterwards" for where in self.lost)
 
 
 def reduce_schema(schema: dict[str, Any], dialect: Dialect) -> EnforcedSchema:

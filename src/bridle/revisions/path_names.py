@@ -32,7 +32,7 @@ def decode_name(name: str, cwd: str) -> str:
     path = unescape(name)
     steps = path.removeprefix("/").split("/")
     if not is_valid_path(path) or any(step in ("", ".", "..") for step in steps):
-        raise ValueError(f"{printable(name)} is not a path that a record can name")
+        raise ValueError(f"{printable(name)} is not a path that can be recorded")
     return path if path.startswith("/") else f"{cwd.rstrip('/')}/{path}"
 
 
@@ -66,5 +66,5 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _unescaped(match: re.Match[str]) -> str:
     if not match[1]:
-        raise ValueError(f"{printable(match.string)} has a backslash that stands for nothing")
+        raise ValueError(f"{printable(match.string)} has an invalid backslash")
     return "\\" if match[1] == "\\" else chr(0xDC00 + int(match[1][1:], 16))

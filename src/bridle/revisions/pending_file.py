@@ -186,7 +186,7 @@ def _decoded(line: bytes) -> Line | None:
 def _failure(path: Path, error: OSError) -> StoreError:
     if error.errno in _FULL:
         return StoreFull(
-            f"{path}: no space is left to keep files before they change ({error.strerror})",
+            f"{path}: no space left to save files before they change ({error.strerror})",
             hint="free some space, then try again",
         )
     return StoreError(f"{path}: {error.strerror or error}")

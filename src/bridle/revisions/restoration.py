@@ -27,9 +27,9 @@ from bridle.revisions.file_reader import NOTHING, FileReader, PathState, open_fo
 _OWNER_MODE = stat.S_IRWXU
 _numbers = count(1_000_000)  # unique per restore, and distinct from the tools, which count from 0
 _WORDS = {
-    errno.ENOTEMPTY: "the folder stays, there is something else in it",
-    errno.EEXIST: "something else lies in the way",
-    errno.ENOTDIR: "something else lies in the way",
+    errno.ENOTEMPTY: "the folder is not empty",
+    errno.EEXIST: "something else is in the way",
+    errno.ENOTDIR: "something else is in the way",
 }
 
 
@@ -116,11 +116,13 @@ class Restoration:
         if target == now:
             return
         if target is not None and target.kind == "other":
-            self._problems[path] = "it was neither a file nor a link nor a folder and cannot be made again"
+            self._problems[path] = "it was not a file, link or folder and cannot be recreated"
         elif target is not None and not target.kept:
-            self._problems[path] = "its earlier content was too large to be kept, or could not be read"
+            self._problems[path] = "its earlier content was too large to save or could not be read"
         elif now is not None and not now.kept:
-            self._problems[path] = "it stays: what is there now cannot be kept, so it could not come back"
+            self._problems[path] = (
+                "left alone: its current content cannot be saved, so this could not be undone"
+            )
         elif self._becomes(path, "file", "link"):
             self._reserve_temporary(path.rpartition("/")[0] or "/")
 
@@ -249,7 +251,7 @@ def _parent(path: str) -> Iterator[tuple[int, str]]:
     parent, _, name = path.rpartition("/")
     folder = open_folder(parent or "/")
     if folder is None:
-        raise FileNotFoundError(errno.ENOENT, "its folder is gone, or became a link")
+        raise FileNotFoundError(errno.ENOENT, "its folder is gone or became a link")
     try:
         yield folder, name
     finally:

@@ -113,7 +113,7 @@ class Cell:
             if program is not None:
                 break
         else:
-            raise ToolError("the program cannot be started: something kills whoever would do it")
+            raise ToolError("the program cannot be started: its launcher keeps being killed")
         self._loop.call_later(_REHIRE_S, self._request_spare)
         try:
             await program.started
@@ -197,7 +197,7 @@ class Cell:
         try:
             _send(self._channel, kind, number)
         except OSError:
-            self._drop("it does not take orders any more")
+            self._drop("it no longer accepts commands")
 
     async def close(self) -> None:
         """End everything that runs in it."""
@@ -389,7 +389,7 @@ def _fill(descriptor: int, data: bytes) -> None:
 def _describe(spec: ProcessSpec, program_filter: bytes, *, watch: bool) -> bytes:
     texts = [*spec.argv, spec.cwd, *spec.env, *spec.env.values()]
     if any("\0" in text for text in texts):
-        raise ToolError("a command, its folder and its environment cannot hold a NUL character")
+        raise ToolError("a command, its folder and its environment cannot contain a NUL character")
     order = marshal.dumps(
         {
             "argv": [os.fsencode(one) for one in spec.argv],

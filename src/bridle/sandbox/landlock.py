@@ -57,7 +57,9 @@ def build_rules(
     for root, rights in (*read, *((root, handled & ~_MAKE_DEVICE) for root in writable)):
         found += _given(root, rights & handled, closed if root == system else hidden)
     if len(found) > _MAX_RULES:
-        raise ToolError("too much lies beside what the deny rules hide", hint="install bubblewrap")
+        raise ToolError(
+            "too many files lie next to those that the deny rules hide", hint="install bubblewrap"
+        )
     return [*found, *((f"/dev/{name}", _OF_FILES & handled) for name in _DEVICES)]
 
 

@@ -129,7 +129,7 @@ class LocalSandbox:
         if "status" not in self.__dict__:
             await asyncio.to_thread(lambda: self.status)
         if spec.confined and self.status.kind == "none":
-            raise ToolError(f"there is no sandbox on this machine: {self.status.why}")
+            raise ToolError(f"no sandbox is available on this machine: {self.status.why}")
         made, look = await asyncio.to_thread(self._prepare_to_look, spec, session)
         room = await self._enter(made, session, Policy(spec.tool, spec.rules, spec.mode))
         started = replace(made.spec, env={**spec.env, **room.environment()})

@@ -28,11 +28,11 @@ _working: set[tuple[str, int, int, int]] = set()
 def find_status(wanted: SandboxKind | None = None, places: Sequence[str] = SYSTEM_PLACES) -> SandboxStatus:
     """Return the best kind that works, or the required one, and what provides each protection."""
     if not is_linux():
-        return _status("none", f"there is no sandbox for {sys.platform} yet")
+        return _status("none", f"no sandbox for {sys.platform} yet")
     if platform.machine() not in NUMBERS:
-        return _status("none", f"the system calls of {platform.machine()} are not known to Bridle")
+        return _status("none", f"Bridle does not know the system calls of {platform.machine()}")
     if wanted == "none":
-        return _status("none", "the sandbox was switched off")
+        return _status("none", "the sandbox is turned off")
     missing = _bubblewrap_fault(places)
     if not missing and wanted in (None, "bubblewrap"):
         return _status("bubblewrap", "")

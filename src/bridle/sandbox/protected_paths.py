@@ -82,7 +82,7 @@ def find_protected_paths(
     covered = outermost(place for place in places if os.path.lexists(place))
     for place in covered:
         if place not in own and any(_is_below(base, [place]) for base in bases):
-            raise ToolError(f"{place} is hidden by a deny rule, and the program would run inside of it")
+            raise ToolError(f"{place} is hidden by a deny rule, but the program would run in it")
     folders = tuple(place for place in covered if os.path.isdir(place))
     fixed = set(_matching(guarded_patterns(rules), bases, home, bounds))
     for root in writable:
@@ -98,7 +98,7 @@ def find_protected_paths(
     )
     if sum(len(paths) for paths in (covered, fixed_paths, result.pinned)) > bounds.paths:
         raise ToolError(
-            f"the deny rules match more than {bounds.paths} paths", hint="name the folders they lie in"
+            f"the deny rules match more than {bounds.paths} paths", hint="name their folders instead"
         )
     return result
 
@@ -189,7 +189,7 @@ class _Budget:
         self._left -= 1
         if self._left < 0:
             raise ToolError(
-                f"the deny rules cannot be applied: over {self._entries} files lie where they look",
+                f"the deny rules cannot be applied: they cover more than {self._entries} files",
                 hint="write rules that start with a folder, for example secrets/**",
             )
 

@@ -141,7 +141,8 @@ class Proxy:
         rule = f"{policy.tool}(domain:{host})"
         if verdict.action != "allow":
             raise Refusal(
-                "403 Forbidden", f"no network access to {host}: {verdict.why} (hint: allow the rule {rule})"
+                "403 Forbidden",
+                f"no network access to {host}: {verdict.why} (hint: add the rule allow {rule})",
             )
         try:
             async with asyncio.timeout(_CONNECT_S):
@@ -153,7 +154,7 @@ class Proxy:
             if named or ipaddress.ip_address(address.partition("%")[0]).is_global:
                 return address
         raise Refusal(
-            "403 Forbidden", f"{host} is an address of a private network (hint: allow the rule {rule})"
+            "403 Forbidden", f"{host} is a private network address (hint: add the rule allow {rule})"
         )
 
 
@@ -161,7 +162,7 @@ def parse_request(head: bytes) -> tuple[str, int, bytes | None]:
     """Return host, port and the head to forward, None for a tunnel; raises Refusal for an invalid request."""
     lines = head.split(b"\r\n")
     words = lines[0].split(b" ")
-    malformed = Refusal("400 Bad Request", "this is a proxy: it takes CONNECT or a request with a whole URL")
+    malformed = Refusal("400 Bad Request", "this is a proxy: use CONNECT or a request with a full URL")
     if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
         raise malformed
     method, target = words[0], words[1].decode("latin-1")

@@ -37,7 +37,7 @@ _MAX_FOLDERS_OF_A_PROGRAM = 250
 """How many folders each program scans when it starts: a millisecond."""
 _MAX_SURVEYS = 32
 _MAX_TOLD = 10
-_WHY = "would make a program of yours run something outside the sandbox"
+_WHY = "would make one of your programs run code outside the sandbox"
 _TOO_MANY = (
     "there are so many folders now that not all were searched for files that would make a program of yours"
     " run something"
@@ -150,7 +150,7 @@ def _make_place(folder: str) -> str:
 
 def _shortened(told: list[str]) -> list[str]:
     more = len(told) - _MAX_TOLD
-    return told if more <= 0 else [*told[:_MAX_TOLD], f"so it is with {more} files more"]
+    return told if more <= 0 else [*told[:_MAX_TOLD], f"the same applies to {more} more files"]
 
 
 def _printable(path: str) -> str:

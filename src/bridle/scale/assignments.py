@@ -138,11 +138,9 @@ class JobRunner:
         try:
             order = decode_job(text)
         except msgspec.MsgspecError as error:
-            log.error("leg %s makes no sense: %s", name, error)
+            log.error("assignment %s is invalid: %s", name, error)
             hint = "upgrade the workers"
-            await tell(
-                encode_outcome(BridleError("a worker did not understand what was asked of it", hint=hint))
-            )
+            await tell(encode_outcome(BridleError("a worker did not understand the request", hint=hint)))
             return "refused"
         if self.is_stopping:
             return await self._give_back(order, name, tell)
@@ -167,7 +165,7 @@ class JobRunner:
         except BridleError as error:
             return self._as_refused(order.session, error)
         except Exception as error:
-            log.exception("leg %s of session %s broke", name, order.session)
+            log.exception("assignment %s of session %s failed", name, order.session)
             return error
         finally:
             leg.ready.set()
@@ -181,8 +179,8 @@ class JobRunner:
             await tell(encode_outcome(error))
             return "refused"
         # The sender orders it once more; a command with the same key is taken once.
-        await tell(encode_outcome(NotDrivenHere(f"session {order.session} goes on elsewhere")))
-        return "goes on elsewhere"
+        await tell(encode_outcome(NotDrivenHere(f"session {order.session} continues elsewhere")))
+        return "continues elsewhere"
 
     def _as_refused(self, session: SessionId, error: BridleError, *, is_leaving: bool = False) -> BridleError:
         """Return NotDrivenHere if the sender should find another worker, else the error unchanged."""
@@ -280,7 +278,7 @@ class JobRunner:
             return await self._service.submit(order.session, Resume(options))
         except BridleError as error:
             if order.tries >= MAX_TRIES:
-                await self._lose(order.session, glance, f"it could not go on: {error}")
+                await self._lose(order.session, glance, f"it could not continue: {error}")
             if not isinstance(order.command, Prompt) or isinstance(error, PASSING):
                 raise
             return None  # the prompt ends the run that cannot be resumed
@@ -311,7 +309,7 @@ class JobRunner:
             async with asyncio.timeout(ANSWER_S):
                 return await self._recorded(session, command, glance.seq)
         except TimeoutError:
-            raise SessionBusy(f"session {session} has not taken the answer in time") from None
+            raise SessionBusy(f"session {session} did not accept the answer in time") from None
 
     async def _recorded(self, session: SessionId, command: Decide | Reply, seq: int) -> Receipt:
         receipt = await self._service.submit(session, command)
@@ -350,7 +348,7 @@ class JobRunner:
             try:
                 return await self._leave(order, name)
             except StoreError as error:
-                log.warning("session %s cannot be handed on: %s", order.session, error)
+                log.warning("session %s cannot be handed over: %s", order.session, error)
                 await asyncio.sleep(LEAVE_S)
             except BridleError as error:  # another worker has it, it is deleted, or its machine is gone
                 log.warning("session %s is left as it is: %s", order.session, error)
@@ -364,11 +362,11 @@ class JobRunner:
         if glance.run is not None and not self.is_stopping and (glance.run.approvals or glance.run.questions):
             return "rests"
         if order.tries >= MAX_TRIES:
-            await self._lose(order.session, glance, "it broke off too often")
+            await self._lose(order.session, glance, "it failed too often")
             return "given up"
         tries = max(1, order.tries) if self.is_stopping else order.tries + 1
         await self._around.order(Job(order.session, Resume(), glance.seq, tries), name)
-        return "goes on elsewhere"
+        return "continues elsewhere"
 
 
 def _is_asked(glance: SessionStatus, answer: Decide | Reply) -> bool:

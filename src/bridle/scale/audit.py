@@ -80,7 +80,7 @@ class AuditLog:
         try:
             await self.flush()
         except StoreError as error:
-            log.error("%d acts are not in the audit: %s", len(self._waiting), error)
+            log.error("%d actions are missing from the audit: %s", len(self._waiting), error)
 
     async def _store_soon(self) -> None:
         await asyncio.sleep(self._delay_s)
@@ -104,7 +104,7 @@ class AuditLog:
                 continue
             self._seqs[journal] = records[-1].seq
             return
-        raise StoreError(f"the audit journal {journal} is written by too many at once")
+        raise StoreError(f"the audit journal {journal} has too many concurrent writers")
 
 
 def _beginning(journal: SessionId, seq: int) -> list[Event]:

@@ -93,7 +93,7 @@ class CommandRouter:
                 return await self._peers.api(worker.address)
             except OSError:
                 continue
-        raise SessionBusy("no worker answers", hint="start one: bridle worker")
+        raise SessionBusy("no worker is running", hint="start one: bridle worker")
 
     async def bind(self, session: SessionId, node: str) -> None:
         """Bind a session to a machine, unless it is already bound; raises StoreError."""
@@ -163,7 +163,7 @@ class CommandRouter:
     ) -> Receipt:
         if isinstance(command, Cancel) and (waiting := await self._dispatch.waiting(session)):
             if not await self._dispatch.call_off(waiting):
-                raise NotDrivenHere(f"a worker has just begun with session {session}")
+                raise NotDrivenHere(f"a worker has just started session {session}")
             if glance.run is None and not glance.facts.queue:  # else queued prompts would never run
                 return Receipt(glance.seq)
         leg = f"{session}:{self._new_id()}"
@@ -191,7 +191,7 @@ class CommandRouter:
     async def _require_node(self, session: SessionId, node: str) -> None:
         if not any(one.node == node and one.address for one in await self._roster.all()):
             raise WorkspaceLost(
-                f"session {session} works in a folder of the machine {node}, and no worker is there",
+                f"session {session} works in a folder on the machine {node}, which has no worker",
                 hint=f'start a worker there (scale.node = "{node}")',
             )
 

@@ -105,7 +105,7 @@ class JobQueue:
     @property
     def _engine(self) -> DBOSClient:
         if self._client is None:
-            raise SessionNotRunning("this process has let go of the queues: it ends")
+            raise SessionNotRunning("this process has left the queues because it is ending")
         return self._client
 
     async def enqueue(
@@ -139,20 +139,18 @@ class JobQueue:
             found = await self._engine.list_workflows_async(workflow_ids=[leg], load_input=False)
             status = found[0].status if found else "CANCELLED"
             if status in ("CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
-                raise SessionNotRunning("this was called off before it began")
+                raise SessionNotRunning("this was cancelled before it started")
             if status == "SUCCESS":
                 said: str | None = await self._engine.get_event_async(leg, TAKEN, 0.0)
                 if said is None:
-                    raise SessionNotRunning(
-                        "a worker has ended this without a word", hint="look at the session"
-                    )
+                    raise SessionNotRunning("a worker ended this without a result", hint="check the session")
                 return said
             is_untouched = status != "PENDING" and not found[0].executor_id
             if is_untouched and asyncio.get_running_loop().time() > deadline:
                 if await self.call_off([leg]):
                     raise SessionBusy(
-                        f"no worker has taken this within {timeout_s:g} s",
-                        hint="bridle scale status shows who works, and how much waits",
+                        f"no worker accepted this within {timeout_s:g} s",
+                        hint="bridle scale status shows workers and queued work",
                     )
                 # A worker started it just now. Once resumed, it finds its work and reports the outcome.
                 await self._engine.resume_workflows_async([leg], queue_name=found[0].queue_name)

@@ -137,7 +137,7 @@ class Members:
                 if time.monotonic() - (self._beaten_since or began) >= self._dead_after_s:
                     await self._judge()
             except Exception as error:  # noqa: BLE001  a node that says nothing any more is given up
-                log.warning("cannot say that %s lives: %s", self.me.id, _said(error))
+                log.warning("the heartbeat of %s failed: %s", self.me.id, _said(error))
                 self._beaten_since = None
                 await self._drop_connection()
             await asyncio.sleep(max(0.0, self._beat_s - (time.monotonic() - began)))
@@ -181,7 +181,7 @@ class Members:
                 self._swept = time.monotonic()
                 moved = await self._hand_on(self.is_gone)
                 if moved:
-                    log.warning("%d legs of workers that are gone go on elsewhere", moved)
+                    log.warning("%d assignments of lost workers continue elsewhere", moved)
                 await self._postgres.rows(_FORGET)
 
     async def _late(self, connection: Connection) -> list[str]:

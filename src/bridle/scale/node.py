@@ -146,7 +146,7 @@ class Node:
     @property
     def service(self) -> SessionService:
         """The sessions of this process."""
-        assert self._service is not None, "the node has not been given its sessions"
+        assert self._service is not None, "the node has no sessions yet"
         return self._service
 
     def give(self, service: SessionService) -> ClusterApi:
@@ -167,7 +167,7 @@ class Node:
     @property
     def worker_api(self) -> SessionApi:
         """Return the session API for other nodes: the sessions of this process, driven only by jobs."""
-        assert self._legs is not None, "this node is no worker"
+        assert self._legs is not None, "this node is not a worker"
         return cast(SessionApi, _WorkerApi(self.service, self._legs))
 
     # ------------------------------------------------------------------ life cycle
@@ -225,7 +225,7 @@ class Node:
             try:
                 await legs.set_aside_resting(after_s)
             except BridleError as error:
-                log.warning("a run that waits could not be put aside: %s", error)
+                log.warning("a waiting run could not be set aside: %s", error)
 
     async def _listen(self) -> None:
         """Listen for notices, and reconnect when the listener gives up."""
@@ -233,7 +233,7 @@ class Node:
             try:
                 await self._listener.run()
             except StoreError as error:
-                log.warning("cannot hear of others: %s", error)
+                log.warning("cannot receive notifications: %s", error)
             await asyncio.sleep(LISTEN_S)
 
     async def _prune(self) -> None:
@@ -248,7 +248,7 @@ class Node:
                 await settle_ended(self._ground.purse, self._ground.store)
                 await self.dispatch.forget(datetime.fromtimestamp(now_s - LEGS_KEPT_S, UTC).isoformat())
             except BridleError as error:
-                log.warning("what is not needed could not be removed: %s", error)
+                log.warning("old data could not be removed: %s", error)
 
     def _heard_claims(self, payload: str | None) -> None:
         """Release a session that rests here when another worker has claimed it."""
@@ -264,7 +264,7 @@ class Node:
         """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         holder = await self.routing.holder(session)
         if holder in ("", self._ground.me.id):
-            raise NotDrivenHere(f"nobody drives session {session}")
+            raise NotDrivenHere(f"no worker runs session {session}")
         return await self.routing.send_to_worker(holder, session, command)
 
     async def order(self, order: Job, leg: str) -> None:
@@ -288,7 +288,7 @@ class Node:
         if not self._scale.fetch:
             raise WorkspaceLost(
                 f"session {session} works in {folder}, which is not on the machine {node}",
-                hint="let all workers see the same folders, or set scale.fetch to what brings them",
+                hint="share folders between workers, or set scale.fetch to a command that fetches them",
             )
         environ = unsandboxed_environment(self._ground.environ, (folder,))
         command, *args = self._scale.fetch
@@ -310,10 +310,10 @@ class Node:
         except TimeoutError:
             process.kill()
             await process.wait()
-            raise WorkspaceLost(f"bringing {folder} to the machine {node} took too long") from None
+            raise WorkspaceLost(f"copying {folder} to the machine {node} took too long") from None
         if process.returncode or not await asyncio.to_thread(os.path.isdir, folder):
             told = said.decode(errors="replace").strip()[-MAX_TOLD_CHARS:]
-            raise WorkspaceLost(f"{folder} could not be brought to the machine {node}: {told}")
+            raise WorkspaceLost(f"{folder} could not be copied to the machine {node}: {told}")
 
 
 class _WorkerApi:

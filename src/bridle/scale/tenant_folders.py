@@ -57,7 +57,7 @@ class TenantFolders(Struct, frozen=True):
             return
         if self.unwalled:
             raise UsageError(
-                f"runs of tenant {tenant.name} need a sandbox, and at this worker {self.unwalled}",
+                f"runs of tenant {tenant.name} need a sandbox, but on this worker {self.unwalled}",
                 hint="bridle sandbox status, at the worker",
             )
         if not tenant.folders:
@@ -107,5 +107,7 @@ def _leads_inside(path: str, folders: Sequence[str]) -> bool:
 
 
 def _outside(tenant: str, cwd: str, folders: Sequence[str]) -> UsageError:
-    shown = ", ".join(folders[:5]) or "nowhere: scale.tenant_folders is not set"
-    return UsageError(f'cwd: "{cwd[:200]}" is no folder of tenant {tenant}', hint=f"it may work in {shown}")
+    shown = ", ".join(folders[:5]) or "no folder: scale.tenant_folders is not set"
+    return UsageError(
+        f'cwd: "{cwd[:200]}" is not a folder of tenant {tenant}', hint=f"it may work in {shown}"
+    )

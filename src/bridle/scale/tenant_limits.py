@@ -40,17 +40,22 @@ def get_requested_folder(command: AnyCommand) -> str | None:
 def _tamed(options: RunOptions, tenant: Tenant) -> RunOptions:
     if options.mode == "yolo" and not tenant.yolo:
         raise NotAllowed(
-            f'mode "yolo" is not for {_named(tenant)}', hint=f"bridle tenant set {tenant.name} --yolo on"
+            f'mode "yolo" is not allowed for {_named(tenant)}',
+            hint=f"bridle tenant set {tenant.name} --yolo on",
         )
     if options.hooks != HookOverride():
         raise NotAllowed(f"hooks of a client are not for {_named(tenant)}")
     if options.until:
-        raise NotAllowed(f"until is not for {_named(tenant)}: its command would run outside the sandbox")
+        raise NotAllowed(
+            f"until is not allowed for {_named(tenant)}: its command would run outside the sandbox"
+        )
     for name in MODEL_PARAMS & options.params.keys():
-        raise NotAllowed(f"params: {name} is not for {_named(tenant)}", hint="name the model as model")
+        raise NotAllowed(
+            f"params: {name} is not allowed for {_named(tenant)}", hint="name the model as model"
+        )
     if options.model is not None and not matches_model(options.model, tenant.models):
         raise NotAllowed(
-            f'model "{options.model[:200]}" is not for {_named(tenant)}',
+            f'model "{options.model[:200]}" is not allowed for {_named(tenant)}',
             hint=f"it may use {', '.join(tenant.models)}",
         )
     return replace(

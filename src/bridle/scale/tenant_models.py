@@ -41,7 +41,7 @@ class TenantModels:
         name = current.get()
         if name and not await self._may_use(name, ref) and ref not in await asyncio.to_thread(self._own):
             raise NotAllowed(
-                f'model "{ref[:200]}" is not for tenant {name}',
+                f'model "{ref[:200]}" is not allowed for tenant {name}',
                 hint=f"bridle tenant set {name} --model MODEL",
             )
         return await self._models.resolve(ref)

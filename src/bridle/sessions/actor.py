@@ -168,8 +168,10 @@ class Actor:
 
     def _closed(self) -> SessionNotRunning:
         if not self.runs.is_closing:
-            return SessionNotRunning(f"session {self.journal.id} was not compacted: that was cancelled")
-        return SessionNotRunning(f"session {self.journal.id} takes no more commands: its engine shuts down")
+            return SessionNotRunning(f"session {self.journal.id} was not compacted: cancelled")
+        return SessionNotRunning(
+            f"session {self.journal.id} accepts no more commands: its engine is shutting down"
+        )
 
     def _receipt(self) -> Receipt:
         return Receipt(self.journal.session.seq)

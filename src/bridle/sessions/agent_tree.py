@@ -151,7 +151,9 @@ class AgentTree:
         found = next((one for one in self.members.values() if name in (one.id, one.name)), None)
         if found is None or found is sender:
             others = [one.name for one in self.members.values() if one is not sender and not one.has_ended]
-            there = f"the others are {', '.join(others[:MAX_UNREAD])}" if others else "there are no others"
+            there = (
+                f"the others are {', '.join(others[:MAX_UNREAD])}" if others else "there are no other agents"
+            )
             what = "a message to itself" if found is sender else f"no agent is named {name[:80]!r}"
             raise ToolError(what, hint=there)
         return found
@@ -160,14 +162,14 @@ class AgentTree:
         """Count a message and return its receiver's journal; raises ToolError if it cannot be delivered."""
         journal = receiver.journal
         if receiver.has_ended or (journal is not None and journal.session.run is None):
-            raise ToolError(f"{receiver.name} has ended and reads no more messages")
+            raise ToolError(f"{receiver.name} has ended and reads no messages")
         if journal is None:
-            raise ToolError(f"{receiver.name} has not begun yet", hint="send the message again later")
+            raise ToolError(f"{receiver.name} has not started yet", hint="send the message again later")
         unread = sum(item.source == "peer" for item in journal.session.known.queue)
         if unread >= MAX_UNREAD:
-            raise ToolError(f"{receiver.name} has {unread} messages that it has not read yet")
+            raise ToolError(f"{receiver.name} has {unread} unread messages")
         if self._sent >= MAX_MESSAGES:
-            raise ToolError(f"the agents have sent each other {self._sent} messages, which is all they may")
+            raise ToolError(f"the agents have sent each other {self._sent} messages, the maximum")
         self._sent += 1
         return journal
 

@@ -210,7 +210,7 @@ class Approvals:
         try:
             await asyncio.to_thread(self._engine.remember, rules)
         except BridleError as error:
-            self._journal.show(Notice(f"the rule holds for this session only: {error}"))
+            self._journal.show(Notice(f"the rule applies to this session only: {error}"))
 
     def _check(self, call: ToolCall) -> CheckedCall:
         return self._setup.dispatcher.check(self._as_given(call), self._calls.context(call))
@@ -229,6 +229,6 @@ class Approvals:
             return self._calls.refuse(call, checked.why, denied=checked.denied)
         if checked.action == "ask" and call.id not in self._run.decided:
             return self._calls.refuse(
-                call, f"not run: after what came before it the user must be asked: {checked.why}; {_AGAIN}"
+                call, f"not run: after the calls before it, it needs approval: {checked.why}; {_AGAIN}"
             )
         return self._calls.execute(checked)

@@ -146,7 +146,7 @@ class Boundary:
         if extraction is None or ending.outcome != "completed":
             return ending
         fits, self.value, error = extraction.read(text)
-        reason = f"structured output: what hooks have made of the answer does not fit: {error}"
+        reason = f"structured output: the answer, as changed by hooks, does not match: {error}"
         return ending if fits else EndRun("failed", reason)
 
     def _say(self, text: str, source: MessageSource) -> Drained:

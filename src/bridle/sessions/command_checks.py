@@ -40,10 +40,10 @@ def check_command(command: Command) -> None:
     try:
         msgspec.convert(msgspec.to_builtins(command), Command)
     except (msgspec.ValidationError, TypeError, RecursionError) as error:
-        raise UsageError(f"the command makes no sense: {error}") from None
+        raise UsageError(f"the command is invalid: {error}") from None
     if has_surrogates(command):
         raise UsageError(
-            "a text holds half of a character (a lone surrogate)", hint="send whole Unicode text"
+            "the text contains half a character (a lone surrogate)", hint="send valid Unicode text"
         )
     if isinstance(command, Decide):
         _check_rules(command)
@@ -58,7 +58,7 @@ def check_command(command: Command) -> None:
     if command.message.role != "user" or not all(
         isinstance(part, Text | Media) for part in command.message.parts
     ):
-        raise UsageError("a prompt is a message of the user, of text and media")
+        raise UsageError("a prompt must be a user message with text and media")
     if len(command.message.text.encode()) > MAX_PROMPT_BYTES:
         raise UsageError(
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
@@ -70,7 +70,7 @@ def _check_rules(decision: Decide) -> None:
     if not decision.rules:
         return
     if decision.answer not in ("session", "always"):
-        raise UsageError(f'the answer "{decision.answer}" leaves no rules behind')
+        raise UsageError(f'the answer "{decision.answer}" cannot add rules')
     if len(decision.rules) > MAX_RULES:
         raise UsageError(f"more than {MAX_RULES} rules with one answer")
     for rule in decision.rules:
@@ -83,7 +83,7 @@ def _check_rules(decision: Decide) -> None:
 def _check_variables(env: dict[str, str]) -> None:
     for name, value in env.items():
         if name not in CLIENT_VARIABLES or len(value) > MAX_VARIABLE_CHARS or "\0" in value:
-            raise UsageError(f"the variable {name[:80]!r} cannot be lent to programs")
+            raise UsageError(f"the variable {name[:80]!r} cannot be passed to programs")
 
 
 def key_of(command: Prompt | Steer) -> PromptKey | None:

@@ -243,7 +243,7 @@ async def _write_parts(engine: Engine, writer: SummaryWriter, told: SummaryInput
             answer = await writer.answer(question)
         summary = cut_at_paragraph(answer, told.plan.most_tokens)
     if not summary:
-        raise ProviderError("there are no words to sum up", kind="empty_reply")
+        raise ProviderError("there is no text to summarise", kind="empty_reply")
     return summary
 
 

@@ -120,7 +120,7 @@ class Dispatcher:
         except ToolError:
             raise
         except TimeoutError:
-            raise ToolError(f"{call.name} did not find out within {self._timeout_s:g} s what to do") from None
+            raise ToolError(f"{call.name} was not ready to run within {self._timeout_s:g} s") from None
         except Exception as error:
             raise ToolError(_broken(call, error)) from error
 

@@ -13,7 +13,7 @@ SET_ASIDE_FOR = frozenset(
 )
 """Vendor parameters that bound a request's cost: it is already reserved, so hooks may not change them."""
 
-UNJUDGED = "the run was stopped before hooks had let it through"
+UNJUDGED = "the run was stopped before hooks had checked it"
 
 
 def with_text(message: Message, text: str) -> Message:

@@ -224,7 +224,7 @@ def _tools(order: ChildRequest, run: RunState, setup: Setup) -> tuple[str, ...] 
     for name in (*(order.tools or ()), *order.without_tools):
         if name not in there:
             more = ", …" if len(there) > MAX_NAMED else ""
-            listed = f"the tools are {', '.join(there[:MAX_NAMED])}{more}"
+            listed = f"available tools: {', '.join(there[:MAX_NAMED])}{more}"
             raise ToolError(f"no tool is named {name[:80]!r}", hint=listed)
     bounds = [run.options.tools, order.tools, setup.agent.tools if order.agent else None]
     given = [set(names) for names in bounds if names is not None]

@@ -177,6 +177,6 @@ def _stale_error(session: SessionId, why: StoreError | None) -> StoreError:
     """Return the error for any append after a failed one."""
     cause = f": {why.message}" if why is not None else ""
     return StoreError(
-        f"session {session} must be loaded anew: an earlier append to it failed{cause}",
+        f"session {session} must be reloaded: an earlier write to it failed{cause}",
         hint=why.hint if why is not None else "",
     )

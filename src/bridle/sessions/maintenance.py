@@ -59,7 +59,7 @@ class Maintenance:
         engine, session, backend = self._engine, self._journal.session, setup.backend
         started = plan_compaction(session, backend, engine.compaction, trigger="manual", turn=0, last_turn=-1)
         if started is None:
-            raise UsageError(f"session {self._journal.id} has nothing to compact yet")
+            raise UsageError(f"session {self._journal.id} has nothing to compact")
         await self._journal.record_whole(started)
         bill = MeteredCalls()
         try:

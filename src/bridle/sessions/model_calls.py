@@ -137,7 +137,7 @@ class ModelCalls:
         if wanted is not None:
             if self._begin_compaction("manual", keep=wanted.keep):
                 return []
-            self._kit.journal.show(Notice("not compacted: there is nothing to compact yet"))
+            self._kit.journal.show(Notice("not compacted: nothing to compact yet"))
         is_due = turn != self._shortened_at and self._kit.budget.exhausted(self._kit.now_s()) is None
         if is_due and self._begin_compaction("automatic"):
             return []
@@ -182,7 +182,7 @@ class ModelCalls:
         if price is None and ref not in self._unpriced and self._kit.budget.remaining_cost():
             self._unpriced.add(ref)
             self._kit.journal.show(
-                Notice(f"the price of {ref} is not known: the cost limit does not stop it")
+                Notice(f"the price of {ref} is unknown, so the cost limit does not apply to it")
             )
 
     async def _stream(self, request: ModelRequest) -> None:
@@ -221,7 +221,7 @@ class ModelCalls:
                 if isinstance(item, ModelReply):
                     if not item.message.parts:
                         self._empty = item.usage
-                        raise ProviderError("the model answered nothing", kind="empty_reply")
+                        raise ProviderError("the model sent an empty answer", kind="empty_reply")
                     return item
                 if not (isinstance(item, TextDelta) and item.text.isascii()):  # most fragments are ASCII
                     item = replace_surrogates(item)

@@ -16,7 +16,7 @@ def make_result_message(
     item_id: str, name: str, child: SessionId, ended: RunEnded, said: str
 ) -> PromptQueued:
     """Return the message that gives the parent's model the result of a background sub-agent."""
-    text = quoted("\n\n".join(filter(None, (failure_reason(ended), said)))) or "(it said nothing)"
+    text = quoted("\n\n".join(filter(None, (failure_reason(ended), said)))) or "(no answer)"
     if len(text) > MAX_RESULT_CHARS:
         text = f"{text[:MAX_RESULT_CHARS]}\n[cut off here: agent_status has all of it]"
     message = user_message(f"[result of {name} ({child}): {stage_of(ended)}]\n{text}")

@@ -58,8 +58,8 @@ async def rewind(
         plan = await plan_rewind(records, command.to_seq, keeper)
         if plan.conflicts and not command.force:
             raise SessionConflict(
-                f"changed by somebody else since: {', '.join(plan.conflicts[:10])}",
-                hint="look at them, then rewind with --force, or leave files out with --only conversation",
+                f"changed outside the session: {', '.join(plan.conflicts[:10])}",
+                hint="check them, then rewind with --force, or skip files with --only conversation",
             )
         targets = {change.path: change.after for change in plan.changes}
         left = await asyncio.to_thread(keeper.restore, targets)

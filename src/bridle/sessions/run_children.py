@@ -139,7 +139,7 @@ class RunChildren:
             async with self._parent.member.without_slot():
                 await asyncio.wait([agent.life])
         except asyncio.CancelledError:
-            await self._stop(agent, "nobody waits for it any more")
+            await self._stop(agent, "nothing waits for it any more")
             raise
         return agent.view
 
@@ -347,9 +347,9 @@ class RunChildren:
             raise ToolError("the run is ending and can start no more sub-agents")
         if member.depth >= policy.max_depth:
             levels = f"{policy.max_depth} level{'s' * (policy.max_depth != 1)}"
-            raise ToolError(f"sub-agents may go {levels} deep, no deeper", hint="do the work yourself")
+            raise ToolError(f"sub-agents may be nested {levels} deep", hint="do the work yourself")
         if len(self._agents) >= policy.max_children:
-            raise ToolError(f"this run has started {len(self._agents)} sub-agents, which is all it may")
+            raise ToolError(f"this run has started {len(self._agents)} sub-agents, the maximum")
         if order.model and policy.models and order.model not in policy.models:
             provider, allowed = order.model.partition("/")[0], ", ".join(policy.models)
             raise ToolError(

@@ -278,7 +278,7 @@ class Runs:
         try:
             run = self._journal.session.run
             if run is None:
-                raise SessionNotRunning(f"session {self._journal.id} has no run that was cut off")
+                raise SessionNotRunning(f"session {self._journal.id} has no interrupted run")
             await self._family.find_interrupted(self._journal)
             setup = await self.preparing.set_up(resumed_options(run, command.options))
             setup = await self._allowance.cut(setup, run.run_id)

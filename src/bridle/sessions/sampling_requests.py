@@ -37,7 +37,7 @@ def _request(kit: RunContext, order: SampleRequest) -> ModelRequest:
     sent = estimate_tokens(order.system) + sum(map(estimate_message, order.messages))
     reserve = answer_reserve(model.window_tokens, model.max_output_tokens)
     if sent + reserve > model.window_tokens:
-        raise ToolError(f"{order.by} could not ask the model: its question does not fit into the window")
+        raise ToolError(f"{order.by} could not ask the model: its request does not fit into the window")
     params: dict[str, Any] = {**kit.setup.params}
     if order.temperature is not None:
         params["temperature"] = order.temperature

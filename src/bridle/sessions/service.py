@@ -145,7 +145,7 @@ class SessionService:
                 return item.event
             if isinstance(item, Aborted) and item.run_id == run_id:
                 return RunEnded(run_id, "failed", reason=item.reason)
-        raise SessionNotRunning(f"run {run_id} is not followed any more")
+        raise SessionNotRunning(f"run {run_id} is no longer followed")
 
     async def _fork(self, session: SessionId, command: Fork) -> ForkReceipt:
         """Create a child session with the messages up to a record."""

@@ -216,7 +216,7 @@ def _extraction(options: RunOptions, provider: Provider) -> Extraction | None:
 async def _offer(engine: Engine, session: SessionId, cwd: str, tell: Callable[[str], None]) -> ToolOffer:
     if engine.servers is None:
         return ToolOffer()
-    patience = asyncio.get_running_loop().call_later(PATIENCE_S, tell, "waiting for tool servers to start")
+    patience = asyncio.get_running_loop().call_later(PATIENCE_S, tell, "waiting for MCP servers to start")
     try:
         return await engine.servers.offer(session, cwd)
     finally:
@@ -227,7 +227,7 @@ def _most_output(given: object) -> int | None:
     """Return the maximum answer length that a run or an agent sets; raises UsageError."""
     if given is None or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
         return given
-    raise UsageError(f"max_tokens: {str(given)[:80]!r} cannot be the length of an answer")
+    raise UsageError(f"max_tokens: {str(given)[:80]!r} is not a valid answer length")
 
 
 async def _backend(

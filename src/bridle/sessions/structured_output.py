@@ -58,7 +58,7 @@ class Extraction:
     def __init__(self, schema: dict[str, Any], retries: int, provider: Provider | None = None) -> None:
         """Check a schema; raises UsageError, also if it is strict and `provider` cannot enforce it."""
         if not 0 <= retries <= MAX_RETRIES:
-            raise UsageError(f"structured output: {retries} retries are not between 0 and {MAX_RETRIES}")
+            raise UsageError(f"structured output: {retries} retries must be between 0 and {MAX_RETRIES}")
         read = OutputSchema.of(schema)
         self.schema = read.schema
         """The schema that models and vendors get."""
@@ -71,7 +71,7 @@ class Extraction:
         if read.compat == "strict" and self.warnings:
             raise UsageError(
                 f"output schema: {'; '.join(self.warnings[:MAX_SHOWN])}",
-                hint="leave it out of the schema, or allow the loss with compat lossy",
+                hint="remove it from the schema, or accept the loss with compat lossy",
             )
 
     def read(self, text: str, *, asked: bool = True) -> tuple[bool, Any, str]:
@@ -205,7 +205,7 @@ def _check(value: Any) -> None:
     try:
         msgspec.json.encode(value)
     except UnicodeEncodeError:
-        raise ValueError("a text holds half a character (a lone surrogate)") from None
+        raise ValueError("the text contains half a character (a lone surrogate)") from None
 
 
 def _whole(text: str) -> int:

@@ -129,7 +129,7 @@ class ToolCalls:
             try:
                 changes = await self._changes.find()
             except BridleError as error:
-                text = f"{result.output}\n[what this changed cannot be undone: {error}]"
+                text = f"{result.output}\n[its changes cannot be undone: {error}]"
                 result = replace(result, output=text)
         duration_ms = int((self._engine.clock.monotonic_s() - began_s) * 1000)
         [tokens] = await self._kit.backend.count(result.output)

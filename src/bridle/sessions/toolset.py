@@ -94,7 +94,7 @@ def _split_shown_and_found(tools: Sequence[Tool], wants: ToolNeeds) -> tuple[lis
     """Return the tools that requests show, and those that the model must find."""
     needed = [tool for tool in tools if wants.code and tool.spec.name == PYTHON]
     if wants.code and not needed:
-        raise ConfigError(f"code mode needs the tool {PYTHON}, which is not there")
+        raise ConfigError(f"code mode needs the tool {PYTHON}, which is not available")
     if wants.chosen is not None:
         return [tool for tool in tools if _is_chosen(tool, wants.chosen) or tool in needed], []
     named = wants.options.tools or ()

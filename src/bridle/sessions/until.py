@@ -84,4 +84,4 @@ class _HeadAndTail:
 
 def _failure_text(command: str, ended: str, output: str) -> str:
     printed = f" It printed:\n{output}" if output else " It printed nothing."
-    return f"Not done yet: the check `{command}` {ended}.{printed}\nGo on until it passes."
+    return f"Not done yet: the check `{command}` {ended}.{printed}\nContinue until it passes."

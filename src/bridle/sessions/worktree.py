@@ -87,7 +87,7 @@ async def add_worktree(
     Git is not searched for in the working directory, nor in the other writable folders.
     """
     if not folder:
-        raise ToolError("there is no place for worktrees here", hint='use isolation "none"')
+        raise ToolError("worktrees are not available here", hint='use isolation "none"')
     git = await _find_git(environ, (cwd, folder, *writable))
     top = (await _git(cwd, git, "rev-parse", "--show-toplevel")).strip("\n")
     base = (await _git(cwd, git, "rev-parse", "--verify", "HEAD^{commit}")).strip()
@@ -106,7 +106,7 @@ async def add_worktree(
         await _git(path, git, "reset", "--hard", "--quiet", "--no-recurse-submodules")
         git_dir = (await _git(path, git, "rev-parse", "--absolute-git-dir")).strip("\n")
     except OSError as error:
-        raise ToolError(f"no worktree can be made in {folder}: {error.strerror}") from error
+        raise ToolError(f"no worktree can be created in {folder}: {error.strerror}") from error
     except BaseException:
         with suppress(ToolError):
             await _git(top, git, "worktree", "remove", "--force", path)
@@ -152,11 +152,11 @@ def _require_own(cwd: str, top: str, git_dir: str, common: str) -> None:
     if git_dir != common:
         is_listed = os.path.realpath(os.path.dirname(git_dir)) == os.path.realpath(f"{common}/worktrees")
         if not is_listed or _first_line(f"{git_dir}/gitdir") != own:
-            raise ToolError(f"{_NO_WORKTREE}: {own} points to a repository that does not know it", hint=_STAY)
+            raise ToolError(f"{_NO_WORKTREE}: {own} points to a repository that does not list it", hint=_STAY)
     elif os.path.realpath(common) != os.path.realpath(own):
         raise ToolError(f"{_NO_WORKTREE}: its repository is elsewhere, in {common}", hint=_STAY)
     if os.path.lexists(f"{common}/objects/info/alternates"):
-        raise ToolError(f"{_NO_WORKTREE}: its repository borrows objects of another one", hint=_STAY)
+        raise ToolError(f"{_NO_WORKTREE}: its repository uses objects of another one", hint=_STAY)
     _require_no_links(common)
 
 
@@ -192,7 +192,7 @@ async def _find_git(environ: Mapping[str, str], outside: Sequence[str]) -> Git:
     path = environ.get("PATH", os.defpath)
     program = await asyncio.to_thread(find_program, "git", path, outside=outside)
     if program is None:
-        raise ToolError(f"there are no worktrees: git {why_not_found('git', path)}", hint=_STAY)
+        raise ToolError(f"worktrees are not available: git {why_not_found('git', path)}", hint=_STAY)
     return Git(program, await asyncio.to_thread(unsandboxed_path, path, outside))
 
 

@@ -50,7 +50,7 @@ class BlobCheck:
         try:
             self._blobs.get(digest)
         except StoreCorrupt:
-            return Flaw("damaged_blob", f"blob {digest} is damaged: its bytes are not those that were kept")
+            return Flaw("damaged_blob", f"blob {digest} is damaged: its content has changed")
         except StoreError as error:
             return Flaw("missing_blob", f"blob {digest} cannot be read: {error.message}")
         return None

@@ -68,12 +68,12 @@ def unpack(digest: str, stored: bytes, max_bytes: int) -> bytes:
 
 def missing_error(digest: str) -> StoreError:
     """Build the error for a blob that is not stored."""
-    return StoreError(f"blob {digest[:12]} is not kept any more")
+    return StoreError(f"blob {digest[:12]} is no longer stored")
 
 
 def _damaged(digest: str) -> StoreCorrupt:
-    return StoreCorrupt(f"blob {digest[:12]} is damaged: its bytes are not those that were kept")
+    return StoreCorrupt(f"blob {digest[:12]} is damaged: its content has changed")
 
 
 def _too_large(what: str, max_bytes: int) -> StoreError:
-    return StoreError(f"{what} has more than {max_bytes} bytes and cannot be kept")
+    return StoreError(f"{what} has more than {max_bytes} bytes and cannot be stored")

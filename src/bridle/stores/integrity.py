@@ -65,9 +65,11 @@ class HashChain:
             return Flaw("unreadable_line", error.message, self._session, expected)
         self.seq, self.hash = record.seq, record.hash
         if record.seq != expected:
-            return Flaw("gap", f"event {record.seq} stands where {expected} should", self._session, expected)
+            return Flaw(
+                "gap", f"found event {record.seq} where {expected} was expected", self._session, expected
+            )
         if verified is None and is_linked:
-            return Flaw("bad_hash", "it is not what was recorded", self._session, expected)
+            return Flaw("bad_hash", "it differs from what was recorded", self._session, expected)
         return None
 
 

@@ -201,7 +201,7 @@ class JsonlStore:
             last_seq = last_number(fd, end)
             sidecar = self._load_sidecar(session)
             if sidecar and not still_has_end(fd, end, sidecar.end):
-                text = f"it once ended with event {sidecar.end.seq}, which is no longer there"
+                text = f"it once ended with event {sidecar.end.seq}, which is missing"
                 found.append(Flaw("truncated", text, session, min(last_seq + 1, sidecar.end.seq)))
                 if repair:
                     self._path(session, _SUMMARY).unlink()
@@ -221,7 +221,7 @@ class JsonlStore:
         for name in self._names(_SUMMARY):
             if name not in journals:
                 session = SessionId(name)
-                yield Flaw("orphan_summary", "it has a summary and no events", session, repaired=repair)
+                yield Flaw("orphan_summary", "it has a summary but no events", session, repaired=repair)
                 if repair:
                     self._path(session, _SUMMARY).unlink(missing_ok=True)
 

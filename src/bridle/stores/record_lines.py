@@ -170,8 +170,8 @@ def not_found_error(session: SessionId) -> SessionNotFound:
 def gone_error(path: Path) -> StoreError:
     """Build the error for a file that was deleted or replaced while in use."""
     return StoreError(
-        f"{path}: it was deleted, moved or replaced while it was in use, so nothing is recorded any more",
-        hint="put it back from a backup; what ran since then is not in it",
+        f"{path}: it was deleted, moved or replaced while in use, so nothing more is recorded",
+        hint="restore it from a backup; later runs are not in it",
     )
 
 
@@ -194,5 +194,5 @@ def fold_summary(
 def from_os_error(path: Path, error: OSError) -> StoreError:
     """Convert a failed file operation into a StoreError; a StoreFull if the disk or quota is full."""
     if error.errno in _FULL:
-        return StoreFull(f"{path}: no space is left for it ({error.strerror})", hint=FREE_SPACE)
+        return StoreFull(f"{path}: no space left ({error.strerror})", hint=FREE_SPACE)
     return StoreError(f"{path}: {error.strerror or error}")

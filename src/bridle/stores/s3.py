@@ -152,8 +152,8 @@ class S3Blobs:
             raise
         except _REFUSED as error:
             raise StoreError(
-                f"bucket {self._name} does not let us in",
-                hint="look at AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+                f"bucket {self._name} denied access",
+                hint="check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
             ) from error
         except (BaseError, OSError, ValueError) as error:
             text = (str(error).strip().splitlines() or ["it does not answer"])[0][:300]

@@ -129,6 +129,6 @@ def _damaged(path: Path, why: Sequence[str], sessions: Iterable[SessionSummary])
     more = f", and {len(why) - MAX_NAMED} more" if len(why) > MAX_NAMED else ""
     return DamagedList(
         f"{path}: it is damaged, sessions or parts of them are missing: {'; '.join(why[:MAX_NAMED])}{more}",
-        hint="bridle session fsck says what is wrong; restore the file from a backup",
+        hint="run bridle session fsck for details; restore the file from a backup",
         sessions=tuple(sessions),
     )

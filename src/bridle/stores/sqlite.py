@@ -201,7 +201,7 @@ class SqliteStore:
         stored = await self._database.rows(_SUMMARY, session)
         summary = decode_summary(stored[0][0]) if stored else None
         if not last_seq:
-            return Flaw("orphan_summary", "it has a summary and no events", session) if stored else None
+            return Flaw("orphan_summary", "it has a summary but no events", session) if stored else None
         if summary is None:
             return Flaw("missing_summary", "it has no readable summary", session)
         if summary.last_seq > last_seq:

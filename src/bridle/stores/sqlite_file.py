@@ -20,12 +20,12 @@ APPLICATION_ID = int.from_bytes(b"Brdl", "big")
 
 _HEADER_BYTES = 100
 
-RESTORE = "bridle session fsck says what is wrong; restore the file from a backup, or move it away"
+RESTORE = "run bridle session fsck for details; restore the file from a backup, or move it away"
 
 _FAILURES: tuple[tuple[type[apsw.Error], type[StoreError], str], ...] = (
     (apsw.NotADBError, StoreCorrupt, "it is not a SQLite database"),
     (apsw.CorruptError, StoreCorrupt, "it is damaged"),
-    (apsw.SQLError, StoreCorrupt, "its tables are not as they should be"),
+    (apsw.SQLError, StoreCorrupt, "its tables are not as expected"),
     (apsw.ReadOnlyError, StoreError, "it cannot be written"),
     (apsw.CantOpenError, StoreError, "it cannot be opened"),
 )
@@ -147,7 +147,7 @@ class Database:
 
     def _translated(self, error: apsw.Error) -> StoreError:
         if _lacks_space(error):
-            return StoreFull(f"{self._path}: no space is left for it ({error})", hint=FREE_SPACE)
+            return StoreFull(f"{self._path}: no space left ({error})", hint=FREE_SPACE)
         for foreign, ours, text in _FAILURES:
             if isinstance(error, foreign):
                 hint = RESTORE if ours is StoreCorrupt else ""
@@ -204,7 +204,7 @@ class Database:
 
     def _foreign(self, why: str) -> StoreCorrupt:
         return StoreCorrupt(
-            f"{self._path}: {why}", hint="move it away, or choose another place for the store"
+            f"{self._path}: {why}", hint="move it away, or choose another location for the store"
         )
 
     def _refuse_newer(self, version: int) -> None:

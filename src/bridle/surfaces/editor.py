@@ -9,7 +9,7 @@ from bridle.core.errors import BridleError
 from bridle.system.programs import SYSTEM_PATH, find_program, unsandboxed_environment, why_not_found
 
 USUAL = ("nano", "vi")
-_HINT = "set EDITOR to the one you use"
+_HINT = "set EDITOR to your editor"
 
 
 def run_editor(files: Sequence[str], environ: Mapping[str, str], cwd: str) -> None:
@@ -31,7 +31,7 @@ def _find_editor(environ: Mapping[str, str], cwd: str) -> list[str]:
         usual = (find_program(name, path, outside=(cwd,)) for name in USUAL)
         if found := next(filter(None, usual), None):
             return [found]
-        raise BridleError("there is no editor", hint=_HINT)
+        raise BridleError("no editor found", hint=_HINT)
     try:
         name, *words = shlex.split(chosen) or [""]
     except ValueError as error:

@@ -32,8 +32,8 @@ class ErrorKind(Struct, frozen=True):
     title: str
 
 
-INVALID_PARAMS = ErrorKind("INVALID_PARAMS", -32602, 400, "The request makes no sense")
-SESSION_NOT_FOUND = ErrorKind("SESSION_NOT_FOUND", -32001, 404, "There is no such session")
+INVALID_PARAMS = ErrorKind("INVALID_PARAMS", -32602, 400, "The request is invalid")
+SESSION_NOT_FOUND = ErrorKind("SESSION_NOT_FOUND", -32001, 404, "Session not found")
 SESSION_BUSY = ErrorKind("SESSION_BUSY", -32002, 409, "The session is running")
 SESSION_NOT_RUNNING = ErrorKind("SESSION_NOT_RUNNING", -32003, 409, "The session is not running")
 DUPLICATE_INPUT = ErrorKind("DUPLICATE_INPUT", -32004, 409, "The key belongs to another prompt")
@@ -41,13 +41,13 @@ REQUEST_CANCELLED = ErrorKind("REQUEST_CANCELLED", -32005, 499, "The run was can
 PROVIDER_ERROR = ErrorKind("PROVIDER_ERROR", -32010, 502, "The model failed")
 BUDGET_EXHAUSTED = ErrorKind("BUDGET_EXHAUSTED", -32011, 429, "A limit of the run is reached")
 APPROVAL_DENIED = ErrorKind("APPROVAL_DENIED", -32013, 403, "A call was not approved")
-NOT_ALLOWED = ErrorKind("NOT_ALLOWED", -32014, 403, "Whoever asks has no right to it")
+NOT_ALLOWED = ErrorKind("NOT_ALLOWED", -32014, 403, "Permission denied")
 HOOK_DENIED = ErrorKind("HOOK_DENIED", -32012, 403, "A hook refused it")
 AGENT_ERROR = ErrorKind("AGENT_ERROR", -32013, 500, "The run failed")
 CAPABILITY_UNAVAILABLE = ErrorKind("CAPABILITY_UNAVAILABLE", -32020, 501, "This is not offered here")
-SKILL_NOT_FOUND = ErrorKind("SKILL_NOT_FOUND", -32021, 404, "There is no such skill")
+SKILL_NOT_FOUND = ErrorKind("SKILL_NOT_FOUND", -32021, 404, "Skill not found")
 SKILL_RESOLUTION_FAILED = ErrorKind("SKILL_RESOLUTION_FAILED", -32022, 422, "The skill cannot be used")
-INTERNAL_ERROR = ErrorKind("INTERNAL_ERROR", -32603, 500, "Something broke")
+INTERNAL_ERROR = ErrorKind("INTERNAL_ERROR", -32603, 500, "Internal error")
 STORE_FULL = ErrorKind("STORE_FULL", -32603, 507, "No space is left")
 
 PROBLEMS: dict[type[BridleError], ErrorKind] = {

@@ -83,9 +83,9 @@ class Folders(Struct, frozen=True):
         if not cwd and self.usual:
             return self.usual
         if not cwd:
-            raise UsageError("there is no folder of yours", hint="ask whoever runs the service for one")
+            raise UsageError("you have no folder", hint="ask the administrator of the service for one")
         if self.within is not None and not is_within(cwd, self.within):  # first: reveals nothing about others
-            raise UsageError(f"cwd: {cwd[:200]!r} is no folder of yours", hint=f"use {self.usual}")
+            raise UsageError(f"cwd: {cwd[:200]!r} is not one of your folders", hint=f"use {self.usual}")
         if not os.path.isabs(cwd) or len(cwd) > MAX_PATH_CHARS or not os.path.isdir(cwd):
             raise UsageError(f"cwd: {cwd[:200]!r} is not a folder", hint="give its absolute path")
         return os.path.realpath(cwd)
@@ -93,7 +93,7 @@ class Folders(Struct, frozen=True):
     def get_user_settings(self) -> tuple[Mapping[str, str], Path]:
         """Return the environment and folder of the user's settings; raises NotAllowed if `within` is set."""
         if self.within is not None:
-            raise NotAllowed("the settings are those of whoever runs the service")
+            raise NotAllowed("the settings belong to the administrator of the service")
         return self.environ, Path(self.usual)
 
     def settings(self, cwd: str = "") -> Settings:

@@ -102,7 +102,7 @@ class FolderQueries(Struct, frozen=True):
                 return FolderView(what=what, servers=await self.servers(cwd))
             case "stats":
                 if cwd:
-                    raise UsageError("cwd: has no meaning here, stats are those of all sessions")
+                    raise UsageError("cwd: does not apply here; stats cover all sessions")
                 return FolderView(what=what, stats=await self.stats())
 
     async def _in(self, cwd: str, found: Callable[[Settings], T]) -> T:

@@ -54,4 +54,4 @@ async def wait_for_run(api: SessionApi, session: SessionId, run_id: RunId, after
                     return RunEnded(run_id, "failed", reason=item.reason)
                 case _:
                     pass
-    raise SessionNotRunning(f"run {run_id} is not followed any more")
+    raise SessionNotRunning(f"run {run_id} is no longer followed")

@@ -38,7 +38,7 @@ def expand(text: str, skills: Sequence[Skill], cwd: str) -> str:
             return text  # the session asks the MCP server that has the prompt
         raise _unknown(name, skills)
     if not skill.user_invocable:
-        raise UsageError(f"the skill {name} is for the model alone", hint=f"{skill.file} says so")
+        raise UsageError(f"the skill {name} is for the model only", hint=f"{skill.file} says so")
     return render(skill, arguments, cwd).removesuffix("\n\n---\n\n")
 
 

@@ -16,7 +16,7 @@ def format_validation_error(error: msgspec.ValidationError, where: str = "") -> 
     found = _PLACE.match(str(error))
     assert found is not None
     what, place = found["what"], found["place"] or ""
-    for pattern, words in ((_MISSING, "is missing"), (_UNKNOWN, "there is no such field")):
+    for pattern, words in ((_MISSING, "is missing"), (_UNKNOWN, "unknown field")):
         if named := pattern.fullmatch(what):
             place = f"{place}.{named['name']}" if place else named["name"]
             what = words

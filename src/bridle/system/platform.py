@@ -17,7 +17,9 @@ from bridle.core.errors import UsageError
 def require_posix() -> None:
     """Raise UsageError on Windows, where Bridle cannot run."""
     if sys.platform == "win32":
-        raise UsageError("Bridle does not run on Windows itself", hint="run it in WSL, on Linux or on macOS")
+        raise UsageError(
+            "Bridle does not run natively on Windows", hint="run it in WSL, on Linux or on macOS"
+        )
 
 
 def is_linux() -> bool:

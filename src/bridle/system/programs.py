@@ -27,7 +27,7 @@ _SYSTEM_FOLDERS = tuple(
     "/usr /bin /sbin /lib /lib64 /etc/alternatives /nix/store /run/wrappers /run/current-system".split()
 )
 _MAX_LINKS = 40
-WRITABLE = "lies in a folder that agents can write to"
+WRITABLE = "is in a folder that agents can write to"
 """Why a program is not used, for messages."""
 
 
@@ -45,7 +45,7 @@ def find_program(name: str, path: str, *, outside: Sequence[str]) -> str | None:
 def why_not_found(name: str, path: str) -> str:
     """Return why `find_program` found nothing, as the end of a sentence that begins with the name."""
     if "/" in name:
-        return "is not there" if os.path.isabs(name) else "is not used: it is a relative path"
+        return "does not exist" if os.path.isabs(name) else "is not used: it is a relative path"
     place = next(_places(name, path), None)
     return "is not on PATH" if place is None else f"is not used: {place} {WRITABLE}"
 

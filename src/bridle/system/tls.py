@@ -69,7 +69,7 @@ def client_context(ca: str = "", files: TlsFiles = NO_TLS, *, any_name: bool = F
     try:
         context = ssl.create_default_context(cafile=ca or None)
     except ssl.SSLError as error:
-        raise ConfigError(f'{where}.client_ca: "{ca}" holds no certificate') from error
+        raise ConfigError(f'{where}.client_ca: "{ca}" contains no certificate') from error
     context.minimum_version = MIN_VERSION
     context.check_hostname = not (any_name and ca)
     if files:
@@ -81,9 +81,7 @@ def client_context(ca: str = "", files: TlsFiles = NO_TLS, *, any_name: bool = F
 def load_pems(files: TlsFiles, now: Callable[[], float] = time.time) -> Pems:
     """Read and check the files; raises ConfigError."""
     if not files.key:
-        raise ConfigError(
-            f"{files.where}: there is no key for the certificate", hint=f"set {files.where}.key"
-        )
+        raise ConfigError(f"{files.where}: the certificate has no key", hint=f"set {files.where}.key")
     cert = _read(f"{files.where}.cert", files.cert)
     key = _read(f"{files.where}.key", files.key, is_secret=True)
     authority = _read(f"{files.where}.client_ca", files.client_ca) if files.client_ca else b""
@@ -132,7 +130,7 @@ class _Renewing:
             self._newer = _server_context(self._files, self._now)
             log.info("%s: the certificate was read again", self._files.where)
         except ConfigError as error:
-            log.warning("the old certificate is used still: %s", error)
+            log.warning("still using the old certificate: %s", error)
 
 
 def _server_context(files: TlsFiles, now: Callable[[], float]) -> ssl.SSLContext:
@@ -147,7 +145,9 @@ def _server_context(files: TlsFiles, now: Callable[[], float]) -> ssl.SSLContext
         try:
             context.load_verify_locations(cadata=pems.client_ca.decode("ascii", "replace"))
         except ssl.SSLError as error:
-            raise ConfigError(f'{files.where}.client_ca: "{files.client_ca}" holds no certificate') from error
+            raise ConfigError(
+                f'{files.where}.client_ca: "{files.client_ca}" contains no certificate'
+            ) from error
     return context
 
 
@@ -163,11 +163,11 @@ def _load_pair(context: ssl.SSLContext, files: TlsFiles) -> None:
         context.load_cert_chain(files.cert, files.key, no_password)
     except (ssl.SSLError, OSError, ValueError) as error:
         if asked:
-            why, hint = "has a password", "give a key without one, for the user alone"
+            why, hint = "has a password", "use a key without a password that only you can read"
         elif isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH":
             why, hint = f'does not belong to the certificate "{files.cert}"', ""
         else:
-            why, hint = f'and "{files.cert}" are no key and certificate in PEM', ""
+            why, hint = f'and "{files.cert}" are not a key and certificate in PEM format', ""
         raise ConfigError(f'{files.where}.key: "{files.key}" {why}', hint=hint) from error
 
 
@@ -179,7 +179,7 @@ def _read(key: str, path: str, *, is_secret: bool = False) -> bytes:
             if not stat.S_ISREG(status.st_mode):
                 raise ConfigError(f'{key}: "{path}" is not a file')
             if is_secret and status.st_mode & OPEN_TO_OTHERS:
-                raise ConfigError(f'{key}: others may use the file "{path}"', hint=f"chmod 600 {path}")
+                raise ConfigError(f'{key}: other users can read the file "{path}"', hint=f"chmod 600 {path}")
             return opened.read(MAX_FILE_BYTES)
     except OSError as error:
         raise ConfigError(f'{key}: "{path}" cannot be read: {os.strerror(error.errno or 0)}') from error
@@ -192,15 +192,15 @@ def _open(path: str, flags: int) -> int:
 def _check_time(key: str, path: str, pem: bytes, now: float) -> None:
     found = _CERTIFICATE.search(pem)
     if found is None:
-        raise ConfigError(f'{key}: "{path}" holds no certificate')
+        raise ConfigError(f'{key}: "{path}" contains no certificate')
     try:
         begins, ends = _validity(ssl.PEM_cert_to_DER_cert(found[0].decode()))
     except (ValueError, IndexError) as error:
         raise ConfigError(f'{key}: the certificate in "{path}" is damaged') from error
     if now > ends.timestamp():
-        raise ConfigError(f'{key}: the certificate in "{path}" has expired on {ends:%Y-%m-%d}')
+        raise ConfigError(f'{key}: the certificate in "{path}" expired on {ends:%Y-%m-%d}')
     if now < begins.timestamp():
-        raise ConfigError(f'{key}: the certificate in "{path}" holds from {begins:%Y-%m-%d} on')
+        raise ConfigError(f'{key}: the certificate in "{path}" is not valid before {begins:%Y-%m-%d}')
 
 
 def _validity(der: bytes) -> tuple[datetime, datetime]:

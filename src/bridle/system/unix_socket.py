@@ -15,7 +15,9 @@ def short_path(path: str) -> Iterator[str]:
         yield path
         return
     if not hasattr(os, "O_PATH") or not os.path.isdir("/proc/self/fd"):
-        reason = f"a socket's path has at most {MAX_SOCKET_PATH} bytes here (hint: a shorter BRIDLE_HOME)"
+        reason = (
+            f"the path of a socket can have at most {MAX_SOCKET_PATH} bytes (hint: use a shorter BRIDLE_HOME)"
+        )
         raise OSError(errno.ENAMETOOLONG, reason, path)
     folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -96,7 +96,7 @@ class Telemetry:
         except Exception:  # telemetry must not fail a run
             if not self._has_failed:
                 self._has_failed = True
-                log.exception("something could not be told to the collector")
+                log.exception("telemetry could not be sent to the collector")
 
     def _take(self, session: SessionId, records: Sequence[Record]) -> None:
         for fact in self.runs.take(session, records):

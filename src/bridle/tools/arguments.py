@@ -52,7 +52,7 @@ def json_error(call: ToolCall) -> ToolError:
     """Return the error for a call whose arguments are not a JSON object, or whose code block was cut off."""
     if call.meta.get(FENCED):
         return ToolError(
-            f"{call.name}: the reply was cut off within a code block; none of its code was run",
+            f"{call.name}: the reply was cut off inside a code block; none of its code was run",
             hint="write less code at a time",
         )
     try:

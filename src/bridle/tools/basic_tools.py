@@ -55,7 +55,7 @@ class Todos:
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Replace the list and return the new one."""
         wanted = _convert(args, _TodosArgs).todos
-        todos = tuple(Todo(_line(todo.text, "a todo needs a text"), todo.status) for todo in wanted)
+        todos = tuple(Todo(_line(todo.text, "a todo needs text"), todo.status) for todo in wanted)
         current = [todo.text for todo in todos if todo.status == "in_progress"]
         if len(current) > 1:
             raise ToolError(
@@ -217,7 +217,7 @@ def _zone(name: str) -> tzinfo:
         near = [lowered[match] for match in get_close_matches(wanted, lowered, cutoff=0.75)]
         near += [by_ending[match] for match in get_close_matches(wanted, by_ending, cutoff=0.8)]
         hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else "write it as Europe/Paris"
-        raise ToolError(f"no time zone is named {name!r}", hint=hint) from error
+        raise ToolError(f"unknown time zone {name!r}", hint=hint) from error
 
 
 # ---------------------------------------------------------------------------- schemas sent to the model

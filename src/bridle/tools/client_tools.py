@@ -63,4 +63,4 @@ def check_specs(specs: Iterable[ToolSpec]) -> None:
                 f"{spec.name[:80]!r} cannot name a tool", hint="letters, digits, _ and -, up to 64"
             )
         if spec.parameters.get("type", "object") != "object":
-            raise UsageError(f"tool {spec.name}: its input schema is not of type object")
+            raise UsageError(f"tool {spec.name}: its input schema must have type object")

@@ -39,10 +39,10 @@ def explain_not_found(text: str, old: str, new: str) -> str:
     """Return a hint for the caller that gave `old`; empty when there is none."""
     known = new.strip()
     if len(known) >= MIN_KNOWN and known not in old and (at := text.find(known)) >= 0:
-        return f"new_str already stands at line {_line_number(text, at)}: was the edit made before?"
+        return f"new_str is already at line {_line_number(text, at)}: was the edit made before?"
     wanted = old.replace("\r\n", "\n").strip("\n").split("\n")[:_MAX_LINES]
     if all(_NUMBERED.match(line) for line in wanted) and _NUMBERED.sub("", wanted[0], count=1) in text:
-        return "old_str holds the line numbers that read_file shows; leave them out"
+        return "old_str contains the line numbers that read_file shows; leave them out"
     region = closest_region(text, wanted)
     return "" if region is None else _describe(text, region, wanted)
 

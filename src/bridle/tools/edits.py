@@ -92,7 +92,7 @@ class FittedEdit(Struct, frozen=True):
 def edit_text(text: str, edit: Edit, *, max_size: int) -> EditResult:
     """Apply an edit; raises ToolError when that fails, or when the result would exceed `max_size`."""
     if edit.old == edit.new:
-        raise ToolError("old_str and new_str are the same: there is nothing to change")
+        raise ToolError("old_str and new_str are the same: nothing to change")
     fitted = fit_endings(text, edit.old, edit.new)
     if not fitted.count:
         return _edit_tolerantly(text, edit)

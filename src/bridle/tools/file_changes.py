@@ -91,7 +91,7 @@ def plan_write(tool: str, path: str, content: str, context: ToolContext, max_byt
     if found is None:
         diff = new_file_diff(content, name)
     elif before is None:
-        diff = f"{name}: all {len(found.data)} bytes, which are no text to be compared, are replaced\n"
+        diff = f"{name}: all {len(found.data)} bytes, which cannot be compared as text, are replaced\n"
     else:
         diff = unified_diff(before.text, document.text, name)
     result = f"Successfully wrote {len(data)} bytes to {name}"

@@ -269,7 +269,7 @@ def _held(place: ResolvedPath, folder: int, name: str) -> Iterator[os.stat_resul
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise ToolError(
-                f"{printable(place.name)} is being changed by somebody else; read it again"
+                f"{printable(place.name)} is being changed by another program; read it again"
             ) from error
         except OSError as error:
             if error.errno not in _NO_LOCKS:
@@ -345,7 +345,7 @@ def _check_expected(place: ResolvedPath, folder: int, name: str, expected: Expec
         found = None
     if found != expected:
         verb = "created" if expected is None else "changed"
-        raise ToolError(f"{printable(place.name)} was {verb} by somebody else just now; read it again")
+        raise ToolError(f"{printable(place.name)} was {verb} by another program just now; read it again")
 
 
 def _put(place: ResolvedPath, folder: int, temporary: str, name: str, *, is_new: bool) -> None:
@@ -357,7 +357,7 @@ def _put(place: ResolvedPath, folder: int, temporary: str, name: str, *, is_new:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError as error:
         raise ToolError(
-            f"{printable(place.name)} was created by somebody else just now; read it again"
+            f"{printable(place.name)} was created by another program just now; read it again"
         ) from error
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:

@@ -73,7 +73,7 @@ def edit_fuzzily(text: str, old: str, new: str) -> Match | None:
         window = _only(text, windows, old_lines, looseness)
         edited = _replace(text, window, old_lines, new_lines)
         if edited == text:
-            raise ToolError("the edit changes nothing: the lines it means are like new_str already")
+            raise ToolError("the edit changes nothing: the matching lines already equal new_str")
         line = text.count("\n", 0, window.start) + 1
         return Match(edited, line, line + len(old_lines) - 1, looseness)
     return None
@@ -112,7 +112,7 @@ def find_windows(text: str, keys: Sequence[str]) -> list[LineWindow]:
             break
         if work < 0:
             raise ToolError(
-                "old_str not found in file exactly, and its lines repeat too often to look for its like",
+                "old_str not found in file exactly, and its lines repeat too often for a similar match",
                 hint="give it with its exact whitespace, or make it shorter",
             )
     return windows

@@ -118,9 +118,9 @@ class Glob:
         shown = await run_in_thread(choose)
         notes = []
         if len(shown) > query.limit:
-            notes.append(f"there are more than {query.limit} files; use a narrower pattern to see the others")
+            notes.append(f"more than {query.limit} files; use a narrower pattern to see the others")
         if not is_dated:
-            notes.append("too many files match to put the last changed ones first: these are sorted by path")
+            notes.append("too many files match to sort by date: these are sorted by path")
         if found.timed_out or found.is_cut:
             notes.append("the search was ended before all files were seen; search a smaller folder")
         return _output(shown[: query.limit], [*notes, visible.note])
@@ -129,7 +129,7 @@ class Glob:
 def _query(args: dict[str, Any]) -> _Query:
     pattern = text_arg(args, "pattern")
     if not pattern or "\0" in pattern or len(pattern) > MAX_PATTERN_CHARS:
-        raise ToolError(f"a pattern has 1 to {MAX_PATTERN_CHARS} characters, none of them NUL")
+        raise ToolError(f"a pattern must have 1 to {MAX_PATTERN_CHARS} characters without NUL")
     path = text_arg(args, "path") if args.get("path") else "."
     if pattern.startswith("/"):
         path, pattern = "/", f"./{pattern.lstrip('/')}"

@@ -70,7 +70,7 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
         else:
             waiting += (head[: found.start()] + part + head[found.end() :] for part in found[1].split(","))
         if len(done) + len(waiting) > MAX_ALTERNATIVES:
-            raise ToolError(f"the braces of the pattern stand for more than {MAX_ALTERNATIVES} patterns")
+            raise ToolError(f"the braces of the pattern expand to more than {MAX_ALTERNATIVES} patterns")
     return tuple(sorted(set(done)))
 
 

@@ -104,7 +104,7 @@ class Grep:
         what = "files" if query.files_only else "matching lines"
         notes = []
         if found.is_cut:
-            notes.append(f"there are more than {query.limit} {what}; narrow the search to see the others")
+            notes.append(f"more than {query.limit} {what}; narrow the search to see the others")
         if found.timed_out:
             notes.append(f"the search was ended after {self._deadline_s:g} s; search a smaller folder")
         if found.too_long:
@@ -117,7 +117,7 @@ def _query(args: dict[str, Any]) -> _Query:
     if not pattern:
         raise ToolError("the pattern is empty", hint="use glob to find files by name")
     if "\0" in pattern or "\n" in pattern:
-        raise ToolError("a pattern is matched inside one line: it cannot hold a line break or NUL")
+        raise ToolError("a pattern is matched inside one line: it cannot contain a line break or NUL")
     if len(pattern) > MAX_PATTERN_CHARS:
         raise ToolError(f"the pattern has more than {MAX_PATTERN_CHARS} characters")
     include = text_arg(args, "include") if args.get("include") else ""

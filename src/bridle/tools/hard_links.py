@@ -43,7 +43,7 @@ def has_denied_name(found: os.stat_result, context: ToolContext) -> bool:
 
 def hard_link_error(name: str) -> ToolError:
     """Return the error for a file with a denied name."""
-    return ToolError(f"{name} is another name of a file that a rule does not let you read")
+    return ToolError(f"{name} is another name of a file that a rule protects from reading")
 
 
 def _is_on_device(entry: os.DirEntry[str], device: int) -> bool:

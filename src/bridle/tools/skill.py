@@ -78,7 +78,7 @@ def _find(name: str, skills: Sequence[Skill]) -> Skill:
         raise ToolError(message, hint=f"did you mean {' or '.join(near)}?")
     names = [skill.name for skill in usable]
     more = ", …" if len(names) > MAX_LISTED else ""
-    listed = f"the skills are {', '.join(names[:MAX_LISTED])}{more}" if names else "there are no skills here"
+    listed = f"available skills: {', '.join(names[:MAX_LISTED])}{more}" if names else "no skills available"
     raise ToolError(message, hint=listed)
 
 

@@ -71,7 +71,7 @@ class ToolSearch:
         limit = min(MAX_FOUND, max(1, integer_arg(args, "limit") or DEFAULT_FOUND))
         found = await run_in_thread(lambda _: self.find(query, limit))
         if not found:
-            raise ToolError(f"no tool fits {query[:80]!r}", hint="try other words for what it should do")
+            raise ToolError(f"no tool matches {query[:80]!r}", hint="try other words for what it should do")
         return ToolOutput("\n\n".join(_shown(found)))
 
     def find(self, query: str, limit: int) -> list[ToolSpec]:
@@ -124,14 +124,14 @@ class ToolCaller:
         """Raise ToolError with similar names: there is nothing to call."""
         name = str(args.get("name", ""))[:80]
         if any(spec.name == name for spec in context.tools):
-            raise ToolError(f"{name} is not called through {CALL}", hint="call it by itself")
+            raise ToolError(f"{name} cannot be called through {CALL}", hint="call it by itself")
         near = ToolSearch(self._specs).find(name, MAX_NEAR)
         if near:
             raise ToolError(
                 "\n".join((f"no tool is named {name!r}; these come near:", *map(describe_tool, near)))
             )
         named = self._named()
-        hint = f"there are {named}" if named else f"{SEARCH} finds those that there are"
+        hint = f"there are {named}" if named else f"{SEARCH} finds the available ones"
         raise ToolError(f"no tool is named {name!r}", hint=hint)
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
@@ -181,6 +181,6 @@ def _shown(specs: Sequence[ToolSpec]) -> Iterator[str]:
 
 
 _SEARCH_PARAMETERS = parameters(
-    1, query=("string", "What it should do, or its name"), limit=("integer", "How many, 5 if not said")
+    1, query=("string", "What it should do, or its name"), limit=("integer", "How many (default: 5)")
 )
 _CALL_PARAMETERS = parameters(1, name=("string", ""), arguments=("object", ""))

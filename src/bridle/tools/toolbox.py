@@ -109,9 +109,9 @@ def _unknown_tool(name: str, names: Sequence[str]) -> ToolError:
 
     message = f"no tool is named {name[:80]!r}"
     if not names:
-        return ToolError(message, hint="there are no tools here")
+        return ToolError(message, hint="no tools are available")
     near = get_close_matches(name[:80].lower().replace("-", "_"), names, cutoff=0.75)
     if near:
         return ToolError(message, hint=f"did you mean {' or '.join(near)}?")
     more = ", …" if len(names) > _MAX_NAMES else ""
-    return ToolError(message, hint=f"the tools are {', '.join(names[:_MAX_NAMES])}{more}")
+    return ToolError(message, hint=f"available tools: {', '.join(names[:_MAX_NAMES])}{more}")

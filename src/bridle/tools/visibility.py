@@ -13,7 +13,7 @@ from bridle.tools.hard_links import has_denied_name
 from bridle.tools.paths import printable
 from bridle.tools.tool_support import outside_filter
 
-LEFT_OUT = "files that a rule does not let you read are left out"
+LEFT_OUT = "files protected by a rule are left out"
 
 
 class VisibilityFilter:

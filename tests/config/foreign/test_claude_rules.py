@@ -36,8 +36,8 @@ def test_a_rule_in_our_words(action, written: str, rules: list[str]):
         ("Bash(:*)", TOO_WIDE),
         ("Task(Explore)", NO_TOOL),
         ("Sorcery", NO_TOOL),
-        ("Read(src", "it cannot be understood"),
-        ("", "it cannot be understood"),
+        ("Read(src", "it is not valid"),
+        ("", "it is not valid"),
     ],
 )
 def test_what_has_no_place_here(written: str, why: str):

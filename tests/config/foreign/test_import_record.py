@@ -24,5 +24,5 @@ def test_what_was_brought_is_known(tmp_path: Path):
 def test_a_record_that_is_broken_is_not_overwritten(tmp_path: Path):
     (tmp_path / RECORD_FILE).write_text("[]")
 
-    with pytest.raises(ConfigError, match="is not the record"):
+    with pytest.raises(ConfigError, match="is not a valid import record"):
         ImportRecord(tmp_path, "claude")

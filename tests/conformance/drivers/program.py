@@ -147,7 +147,7 @@ class TerminalDriver:
             case Reply():
                 terminal.expect("Which?")
                 self._asked.append(Seen("question", "Which?", move.call_id))
-                terminal.expect("(Enter for no answer): ")
+                terminal.expect("(Enter to skip): ")
                 terminal.send(f"{', '.join(move.answers)}\n")
             case Cancel():
                 terminal.expect("Needs approval")

@@ -25,8 +25,8 @@ SHOWN = SHOWN_BY_BOARD - {"started"}
 
 SIZE = (100, 40)
 DECISIONS = {"once": ("y",), "session": ("s",), "always": ("a",), "deny": ("n", "enter"), "stop": ("x",)}
-GOES_ON = "twice cancels the run"
-CUT_OFF = "the last run was cut off"
+GOES_ON = "twice to cancel the run"
+CUT_OFF = "the last run was interrupted"
 """Both stand in the empty prompt."""
 OUTCOMES = {
     "done": "completed",
@@ -42,7 +42,7 @@ NOTE = re.compile(r"[·!] (?P<text>.*)")
 RULE = re.compile(r"── . (?P<word>[a-z ]+)")
 THOUGHT = "▾ thought"
 SAID = "▌ "
-STEERED = "▌ sent into the run"
+STEERED = "▌ sent to the active run"
 OUTPUT = "├ output"
 CHOICE = re.compile(r"^┃ \d (\w+)", re.MULTILINE)
 

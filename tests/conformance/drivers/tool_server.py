@@ -124,7 +124,7 @@ class McpDriver:
     def _spoken(self) -> Sequence[str]:
         """Return what the model said, turn by turn: it comes among lines about turns and tools."""
         tools = {call["name"] for reply in self._place.scenario.replies for call in reply.get("calls", ())}
-        others = (*tools, "glob", "agent-1 begins", "1 of 1 tool_calls", "the conversation was")
+        others = (*tools, "glob", "agent-1 started", "1 of 1 tool_calls", "the conversation was")
         turns = [""]
         for line in self._lines:
             if line.startswith("turn "):

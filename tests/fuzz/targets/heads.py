@@ -143,7 +143,7 @@ class _Closed:
 
     def __getattr__(self, name: str) -> Any:
         async def refuse(*args: Any, **kwargs: Any) -> Any:
-            raise BridleError(f"{name} is not there")
+            raise BridleError(f"{name} does not exist")
 
         return refuse
 

@@ -182,7 +182,7 @@ class _NoApi:
 
     def __getattr__(self, name: str) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            raise BridleError(f"{name} is not there")
+            raise BridleError(f"{name} does not exist")
 
         return refuse
 

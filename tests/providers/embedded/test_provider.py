@@ -56,7 +56,7 @@ async def test_it_gives_a_value_that_fits_a_schema(weights: Path) -> None:
 async def test_absent_weights_are_reported_with_the_way_to_get_them(tmp_path: Path) -> None:
     provider = embedded_provider("embedded", "smollm2-135m", tmp_path)
 
-    with pytest.raises(ProviderError, match=r"there is no such file .hint: .*bridle models pull") as caught:
+    with pytest.raises(ProviderError, match=r"file not found .hint: .*bridle models pull") as caught:
         await provider.facts("smollm2-135m")
 
     assert caught.value.kind == "invalid_request"

@@ -58,7 +58,7 @@ def test_no_bytes_after_the_magic_do_harm(tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "there is no such file"),
+        (None, "file not found"),
         (b"", "is not a GGUF file"),
         (b"PK\x03\x04zip", r"begins with b'PK\\x03\\x04'"),
     ],

@@ -58,11 +58,11 @@ def test_a_missing_program_is_named(model: Path) -> None:
     [
         ({"model": ""}, "exactly one of model and models_dir"),
         ({"models_dir": "/"}, "exactly one of model and models_dir"),
-        ({"model": "/no/such.gguf"}, "no such file"),
-        ({"model": "", "models_dir": "/no/such"}, "models_dir /no/such: there is no such folder"),
+        ({"model": "/no/such.gguf"}, "file not found"),
+        ({"model": "", "models_dir": "/no/such"}, "models_dir /no/such: folder not found"),
         ({"port": 70000}, "out of range"),
         ({"slots": 0}, "out of range"),
-        ({"extra_args": ("--api-key=x",)}, "may not hold --api-key: Bridle sets it"),
+        ({"extra_args": ("--api-key=x",)}, "may not contain --api-key: Bridle sets it"),
     ],
 )
 def test_what_cannot_work_is_refused(model: Path, changes: dict[str, object], said: str) -> None:
@@ -99,9 +99,7 @@ def test_a_program_where_agents_can_write_is_not_run(
     theirs = replace(options, outside=(str(tmp_path / "project"),))
 
     assert build_command(options, 1)[0] == str(program)
-    with pytest.raises(
-        ConfigError, match=f"it is not used: {program} lies in a folder that agents can write"
-    ):
+    with pytest.raises(ConfigError, match=f"it is not used: {program} is in a folder that agents can write"):
         build_command(theirs, 1)
     assert build_command(replace(theirs, program=(str(program),)), 1)[0] == str(
         program

@@ -133,7 +133,7 @@ async def test_a_server_that_cannot_follow_a_schema_is_asked_without_it(stand_in
     async with opened(scripted.options) as provider:
         deltas, _ = await collect(provider, asked)
         assert provider.unenforced({"type": "string", "pattern": "x"}) == (
-            "llama cannot enforce #/pattern, it is only checked afterwards",
+            "llama cannot enforce #/pattern; it is only checked afterwards",
         )
 
     assert deltas == [TextDelta('{"age": 3}')]

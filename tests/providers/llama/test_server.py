@@ -196,7 +196,7 @@ async def test_another_server_at_the_address_is_noticed_by_the_key(stand_in: Sta
     server = LlamaServer("llama", stand_in().options)
     stranger = ExternalServer("other", (await server.ready()).url, api_key="wrong")
 
-    with pytest.raises(ProviderError, match="does not take our key") as caught:
+    with pytest.raises(ProviderError, match="rejects the key") as caught:
         await stranger.facts()
 
     assert caught.value.kind == "invalid_api_key"
@@ -208,7 +208,7 @@ async def test_options_that_cannot_work_start_nothing(tmp_path: Path) -> None:
     text = tmp_path / "notes.gguf"
     text.write_text("hello")
     for options, said in (
-        (LlamaOptions(model=str(tmp_path / "none.gguf")), "no such file"),
+        (LlamaOptions(model=str(tmp_path / "none.gguf")), "file not found"),
         (LlamaOptions(model=str(text)), "not a GGUF file"),
     ):
         server = LlamaServer("llama", options)

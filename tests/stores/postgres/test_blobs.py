@@ -39,12 +39,12 @@ def test_a_tenant_finds_only_its_own(blobs: PostgresBlobs):
     token = current_tenant.current.set("acme")
     digest = blobs.put(TEXT)
     current_tenant.current.set("zeta")
-    with pytest.raises(StoreError, match="is not kept any more"):
+    with pytest.raises(StoreError, match="is no longer stored"):
         blobs.get(digest)
     blobs.put(TEXT)
     current_tenant.current.reset(token)
 
-    with pytest.raises(StoreError, match="is not kept any more"):
+    with pytest.raises(StoreError, match="is no longer stored"):
         blobs.get(digest)
     assert blobs.digests() == {digest}
     assert blobs.prune([], older_than_s=0) == 2
@@ -103,5 +103,5 @@ def test_connections_that_died_are_replaced(blobs: PostgresBlobs, url: str):
 def test_a_database_that_stays_away_is_told(tmp_path: Path):
     blobs = PostgresBlobs(BlockingPostgres(f"postgresql:///x?host={tmp_path}", patience_s=0.3))
 
-    with pytest.raises(StoreError, match=r"has been away for 0\.3 s: nobody listens there"):
+    with pytest.raises(StoreError, match=r"has been away for 0\.3 s: connection refused"):
         blobs.put(b"x")

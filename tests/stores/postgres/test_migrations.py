@@ -84,7 +84,7 @@ async def test_older_tables_must_be_migrated_first():
     await postgres.rows("DELETE FROM bridle.migrations WHERE number > 1")
     await postgres.rows("UPDATE bridle.migrations SET number = -1")
 
-    with pytest.raises(StoreError, match=rf"older Bridle \(schema -1, needed is {SCHEMA_VERSION}\)"):
+    with pytest.raises(StoreError, match=rf"older Bridle \(schema -1, {SCHEMA_VERSION} is needed\)"):
         await postgres.open()
     await postgres.aclose()
 

@@ -280,7 +280,7 @@ async def test_a_full_disk_is_told_and_loses_nothing(postgres: Postgres, url: st
     """
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(full)
-        with pytest.raises(StoreFull, match="no space is left"):
+        with pytest.raises(StoreFull, match="no space left"):
             await store.append(S, 1, [said("too much")])
         connection.execute("DROP TRIGGER no_space ON bridle.records")
 
@@ -306,7 +306,7 @@ async def test_a_full_disk_is_told_and_loses_nothing(postgres: Postgres, url: st
         ),
         (
             "UPDATE bridle.sessions SET seq = 2",
-            [Flaw("mislabelled", "its row names another end than its lines have", S, 2)],
+            [Flaw("mislabelled", "its row and its records end differently", S, 2)],
         ),
     ],
 )

@@ -66,7 +66,7 @@ async def test_a_folder_can_be_looked_at(tmp_path: Path, env: dict[str, str]):
     [
         ("diff", {}, -32602, "_bridle/diff: sessionId: is missing"),
         ("diff", {"sessionId": "play", "after": -1}, -32602, "_bridle/diff: after: expected `int` >= 0"),
-        ("diff", {"sessionId": "play", "to": 1}, -32602, "_bridle/diff: to: there is no such field"),
+        ("diff", {"sessionId": "play", "to": 1}, -32602, "_bridle/diff: to: unknown field"),
         ("plan_rewind", {"sessionId": "play"}, -32602, "_bridle/plan_rewind: toSeq: is missing"),
         ("context", {"sessionId": ".."}, -32002, "'..' cannot name a session"),
         ("context", {"sessionId": "nobody"}, -32002, 'no session "nobody"'),
@@ -82,7 +82,7 @@ async def test_a_folder_can_be_looked_at(tmp_path: Path, env: dict[str, str]):
             "folder",
             {"what": "stats", "cwd": "/"},
             -32602,
-            "cwd: has no meaning here, stats are those of all sessions",
+            "cwd: does not apply here; stats cover all sessions",
         ),
     ],
 )

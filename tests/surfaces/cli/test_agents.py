@@ -88,17 +88,17 @@ def test_what_is_wrong_is_told_and_the_exit_code_says_it(bridle: Bridle):
     good = bridle("agents", "check")
     folder = write(bridle, "mine", 'tools = ["gerp"]\n')
 
-    assert good == Done(0, "5 agents: all in order\n", "")
+    assert good == Done(0, "5 agents: no problems\n", "")
     assert bridle("agents", "check") == Done(
         1,
-        f"broken  mine  {folder}/config.toml:1: no tool is named gerp\n        hint: did you mean grep?\n",
+        f"broken  mine  {folder}/config.toml:1: unknown tool gerp\n        hint: did you mean grep?\n",
         "",
     )
-    assert bridle("agents", "check", "coder") == Done(0, "agent coder: all in order\n", "")
+    assert bridle("agents", "check", "coder") == Done(0, "agent coder: no problems\n", "")
     assert json.loads(bridle("agents", "check", "--json").out) == [
         {
             "agent": "mine",
-            "message": f"{folder}/config.toml:1: no tool is named gerp",
+            "message": f"{folder}/config.toml:1: unknown tool gerp",
             "hint": "did you mean grep?",
         }
     ]
@@ -113,7 +113,7 @@ def test_a_new_agent_is_in_order(bridle: Bridle, flags: tuple[str, ...]):
     assert made == Done(0, f"{folder}/config.toml\n{folder}/agent.md\n", "")
     assert bridle("agents", "check").code == 0
     assert bridle("agents", "new", "mine", *flags) == Done(
-        1, "", "error: there is an agent mine already\nhint: bridle agents edit mine\n"
+        1, "", "error: agent mine already exists\nhint: bridle agents edit mine\n"
     )
 
 
@@ -166,7 +166,7 @@ def test_a_mistake_made_in_the_editor_is_told_at_once(bridle: Bridle):
 @pytest.mark.parametrize(
     ("editor", "message"),
     [
-        ("/nowhere/ed", "error: the editor /nowhere/ed is not there\n"),
+        ("/nowhere/ed", "error: the editor /nowhere/ed does not exist\n"),
         ("false", "error: the editor /usr/bin/false ended with 1\n"),
         ("'", "error: $EDITOR cannot be read: No closing quotation\n"),
     ],

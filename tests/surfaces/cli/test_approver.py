@@ -428,7 +428,7 @@ def test_the_model_gets_the_answer_to_its_question(bridle: Bridle, typed: str, a
 
 def test_ctrl_c_at_a_question_of_the_model_cancels_the_run(bridle: Bridle):
     with bridle.terminal("run", "--model", bridle.script(ASK, RESULT), "paint it") as terminal:
-        terminal.expect("(Enter for no answer): ")
+        terminal.expect("(Enter to skip): ")
         terminal.interrupt()
         code = terminal.finish()
 
@@ -523,7 +523,7 @@ WORK = [
 
 def test_a_whole_piece_of_work_as_it_is_seen(bridle: Bridle):
     with bridle.terminal("run", "--model", bridle.script(*WORK), "work") as terminal:
-        terminal.expect("own words (Enter for no answer): ")
+        terminal.expect("own words (Enter to skip): ")
         terminal.send("2\n")
         terminal.expect("\n> ")
         terminal.send("y")

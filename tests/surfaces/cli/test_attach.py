@@ -109,7 +109,7 @@ async def test_ctrl_c_leaves_and_the_run_goes_on(daemon: DaemonProcess, bridle: 
 
     assert (code, run.outcome) == (0, "completed")
     assert steady(second.screen).endswith(
-        f"left; the run goes on (bridle attach {steady(session)} comes back)\n"
+        f"detached; the run continues (reattach: bridle attach {steady(session)})\n"
     )
 
 
@@ -135,14 +135,14 @@ async def test_a_run_that_was_cut_off_is_found_and_resumed(daemon: DaemonProcess
     assert (cut_off.code, steady(cut_off.err)) == (
         1,
         """\
-error: the run of session ID was cut off: the process that ran it has ended
-hint: bridle attach ID --resume goes on with it
+error: the run of session ID was interrupted: its process ended
+hint: resume it: bridle attach ID --resume
 """,
     )
     assert (resumed.code, resumed.out) == (0, "All done.\n")
     assert (nothing.code, steady(nothing.err)) == (
         1,
-        'error: session ID has no active run\nhint: bridle run --session ID "…" begins one\n',
+        'error: session ID has no active run\nhint: start one: bridle run --session ID "…"\n',
     )
 
 
@@ -222,8 +222,8 @@ async def test_a_run_without_the_daemon_cannot_be_joined(
 
     assert done.code == 1
     assert steady(done.err) == (
-        "error: session ID is run by a command that does not use the daemon\n"
-        "hint: only runs of the daemon can be joined: bridle daemon start, before the run\n"
+        "error: session ID is running outside the daemon\n"
+        "hint: attach needs a run in the daemon: bridle daemon start, before the run\n"
     )
 
 

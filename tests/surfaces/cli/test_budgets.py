@@ -9,7 +9,7 @@ from tests.surfaces.command import Bridle
 READ = {"text": "I look.", "calls": [{"name": "read_file", "args": {"path": "a.txt"}}]}
 DONE = {"text": "All done."}
 PRICE = {"input": 1000.0, "output": 1000.0}
-HINT = 'hint: bridle run --continue "…" goes on with fresh limits\n'
+HINT = 'hint: bridle run --continue "…" continues with fresh limits\n'
 
 
 @pytest.fixture(autouse=True)

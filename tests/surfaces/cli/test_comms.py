@@ -79,7 +79,7 @@ def test_peers_are_trusted_listed_and_forgotten(bridle: Bridle):
     bridle("comms", "trust", "builder", OTHER_ID, "tcp://127.0.0.1:4200")
     listed, as_json = bridle("comms", "peers"), bridle("comms", "peers", "--json")
 
-    assert empty == Done(0, "", "no peer is trusted yet\nhint: bridle comms trust NAME PEER_ID ADDRESS\n")
+    assert empty == Done(0, "", "no trusted peers yet\nhint: bridle comms trust NAME PEER_ID ADDRESS\n")
     assert listed == Done(
         0,
         "PEER     PEER ID                                               ADDRESS\n"
@@ -92,18 +92,18 @@ def test_peers_are_trusted_listed_and_forgotten(bridle: Bridle):
     assert bridle("comms", "untrust", "builder") == Done(0, "", "")
     assert bridle("comms", "peers") == empty
     assert bridle("comms", "untrust", "builder") == Done(
-        1, "", "error: no peer is named builder\nhint: bridle comms peers\n"
+        1, "", "error: unknown peer builder\nhint: bridle comms peers\n"
     )
 
 
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        (("trust", "a b", OTHER_ID, "tcp://h:1"), 'error: "a b" is not a name for a peer'),
+        (("trust", "a b", OTHER_ID, "tcp://h:1"), 'error: "a b" is not a valid peer name'),
         (("trust", "a", "ed25519:x", "tcp://h:1"), 'error: "ed25519:x" is not a peer id'),
         (("trust", "a", OTHER_ID, "h:1"), 'error: "h:1" is not an address'),
-        (("send", "nobody", "hi"), "error: no peer is named 'nobody'"),
-        (("listen", "--limit", "0"), "error: --limit must be at least 1"),
+        (("send", "nobody", "hi"), "error: unknown peer 'nobody'"),
+        (("listen", "--limit", "0"), "error: --limit must be 1 or more"),
         (("listen", "--allow", "("), 'error: --allow: malformed rule "("'),
     ],
 )
@@ -131,7 +131,7 @@ def test_tcp_needs_an_address(bridle: Bridle):
     assert bridle("comms", "id") == Done(
         1,
         "",
-        'error: comms.mode is "tcp", and there is no comms.address\nhint: set it to 127.0.0.1:4200\n',
+        'error: comms.mode is "tcp", but comms.address is not set\nhint: set it to 127.0.0.1:4200\n',
     )
 
 
@@ -165,7 +165,7 @@ def test_a_message_goes_from_one_process_to_another(
     )
     gone = bridle("comms", "send", "other", "still there?")
     assert gone.code == 1
-    assert gone.err.startswith(f"error: nobody listens at {listener.address}: ")
+    assert gone.err.startswith(f"error: nothing is listening at {listener.address}: ")
 
 
 def test_who_is_not_trusted_is_not_heard(bridle: Bridle, other: Bridle, listeners: list[Listener]):
@@ -181,8 +181,8 @@ def test_who_is_not_trusted_is_not_heard(bridle: Bridle, other: Bridle, listener
     assert refused == Done(
         1,
         "",
-        f"error: {listener.address} did not take it\n"
-        "hint: it may not trust us, or be somebody else, or have no room left\n",
+        f"error: {listener.address} did not accept it\n"
+        "hint: it may not trust you, be another peer, or have a full inbox\n",
     )
     assert listener.end().out == "[COMMS MESSAGE from one]\nheard\n"
 
@@ -241,8 +241,8 @@ def test_two_processes_do_not_listen_at_one_place(other: Bridle, listeners: list
     assert done == Done(
         1,
         "",
-        f"error: another process listens at {other.home}/run/comms/bridle.sock\n"
-        "hint: end it, or change comms.name\n",
+        f"error: another process is listening at {other.home}/run/comms/bridle.sock\n"
+        "hint: stop it, or change comms.name\n",
     )
 
 

@@ -62,11 +62,11 @@ def test_an_address_that_the_daemon_would_refuse_is_refused_at_once(bridle: Brid
         1,
         "",
         'error: http.bind: "0.0.0.0:7417" can be reached from other machines, '
-        "and there is no protection by TLS\n"
+        "but is not protected by TLS\n"
         'hint: use "127.0.0.1:7417", or set cert and key in [http.tls] and leave the token on\n',
     )
     assert taken == Done(0, "", "")
-    assert [(done.code, "there is no protection by" in done.err) for done in (bare, other)] == [(1, True)] * 2
+    assert [(done.code, "is not protected by" in done.err) for done in (bare, other)] == [(1, True)] * 2
     assert "token" not in (bridle.home / "config.toml").read_text()
 
 

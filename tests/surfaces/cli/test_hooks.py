@@ -65,7 +65,7 @@ def test_hooks_are_listed_with_their_state(bridle: Bridle, guard: Path):
         0,
         [
             'warning: hook "log": no-such-logger is not on PATH',
-            "hint: bridle trust lets those of the project take effect",
+            "hint: run bridle trust to activate those of the project",
         ],
     )
 
@@ -105,10 +105,10 @@ def test_a_hook_is_tried_with_an_example(bridle: Bridle, guard: Path):
     assert done.code == 0
     call = '{"tool_use_id":"call_1","name":"bash","args":{"command":"rm -rf build"}}'
     assert steady(done.out) == (
-        "it was told\n"
+        "input\n"
         f'  {{"point":"pre_tool_execution","session_id":"ID","turn_number":1,"tool_call":{call},'
         f'"cwd":"{bridle.project}","agent":"default"}}\n'
-        "it said\n"
+        "output\n"
         '  {"decision": {"decision": "deny", "message": "no rm"}}\n'
         "deny (policy_violation): no rm  TIME\n"
     )
@@ -141,9 +141,9 @@ def test_a_hook_is_tried_with_another_example_or_an_invocation(bridle: Bridle, g
 @pytest.mark.parametrize(
     ("body", "verdict"),
     [
-        ("print('oops')", "failed: its answer makes no sense: JSON is malformed: "),
+        ("print('oops')", "failed: its answer is invalid: JSON is malformed: "),
         ("sys.exit('broken')", "failed: exit status 1: broken  "),
-        ("pass", "failed: its answer makes no sense: it printed nothing  "),
+        ("pass", "failed: its answer is invalid: it printed nothing  "),
     ],
 )
 def test_a_hook_that_fails_has_exit_code_1(bridle: Bridle, guard: Path, body: str, verdict: str):
@@ -166,7 +166,7 @@ def test_what_is_beyond_its_capability_is_told(bridle: Bridle, guard: Path):
 
 def test_wrong_usage_is_told(bridle: Bridle, guard: Path):
     assert bridle("hooks", "test", "gard") == Done(
-        1, "", "error: no hook is named gard\nhint: did you mean guard?\n"
+        1, "", "error: unknown hook gard\nhint: did you mean guard?\n"
     )
     assert bridle("hooks", "test", "guard", "--input", "/no/such").code == 64
     assert bridle("hooks", "test", "guard", "--input", "-", stdin="{}").err.startswith(
@@ -189,7 +189,9 @@ def test_a_hook_of_a_project_that_is_not_trusted_is_not_run(bridle: Bridle):
 
     done = bridle("hooks", "test", "x")
 
-    assert done == Done(1, "", 'error: hook "x" is of a project that is not trusted\nhint: bridle trust\n')
+    assert done == Done(
+        1, "", 'error: hook "x" belongs to a project that is not trusted\nhint: bridle trust\n'
+    )
     assert not (bridle.project / "made").exists()
 
 
@@ -209,7 +211,7 @@ def test_a_run_is_refused_by_a_guardrail_that_fails(bridle: Bridle):
     done = bridle("run", "-p", "--model", model, "hi")
 
     assert (done.code, done.out) == (77, "")
-    assert "hook closed refused (runtime_error): its answer makes no sense" in done.err
+    assert "hook closed refused (runtime_error): its answer is invalid" in done.err
 
 
 def test_there_is_no_run_without_a_guardrail_that_is_missing(bridle: Bridle, guard: Path):
@@ -236,11 +238,9 @@ def test_a_hook_to_leave_out_that_there_is_none_of_is_refused(bridle: Bridle, gu
     (bridle.home / "config.toml").unlink()
     none = bridle("run", "--model", model, "--no-hook", "guard", "go")
 
-    assert wrong == Done(
-        64, "", 'error: --no-hook: no hook is named "gard"\nhint: there are guard, log, off\n'
-    )
+    assert wrong == Done(64, "", 'error: --no-hook: unknown hook "gard"\nhint: there are guard, log, off\n')
     assert right == Done(0, "All done.\n", "")
-    assert none == Done(64, "", 'error: --no-hook: no hook is named "guard"\nhint: there are none here\n')
+    assert none == Done(64, "", 'error: --no-hook: unknown hook "guard"\nhint: there are none here\n')
 
 
 def test_hooks_of_claude_code_are_taken_over(bridle: Bridle, tmp_path: Path):
@@ -255,7 +255,7 @@ def test_hooks_of_claude_code_are_taken_over(bridle: Bridle, tmp_path: Path):
         0,
         "claude-pre-tool-use-1  pre_tool_execution  /bin/sh -c echo no >&2; exit 2\n",
     )
-    assert first.err.startswith("warning: not imported: SessionStart: there is no such point\n")
+    assert first.err.startswith("warning: not imported: SessionStart: unknown hook point\n")
     assert again.out == ""
     assert tried.out.splitlines()[-1].startswith("deny (policy_violation): no  ")
 
@@ -268,7 +268,7 @@ def test_hooks_are_taken_over_into_a_project(bridle: Bridle, tmp_path: Path):
 
     told = json.loads(done.out)
     assert [entry["id"] for entry in told["added"]] == ["claude-pre-tool-use-1"]
-    assert told["left_out"] == ["SessionStart: there is no such point"]
+    assert told["left_out"] == ["SessionStart: unknown hook point"]
     assert "claude-pre-tool-use-1" in (bridle.project / ".bridle/config.toml").read_text()
 
 

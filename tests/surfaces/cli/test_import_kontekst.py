@@ -31,17 +31,15 @@ SUMMARY = f"""\
 agents    1 imported
 skills    1 imported
 sessions  1 imported, 2 left out, 4 messages
-  session empty: no message is in it
-  session ..evil: its name is not one for a session
+  session empty: it has no messages
+  session ..evil: its name is not valid for a session
   session {ID}: 1 line left out: not a line of JSON as Kontekst writes it
 """
 
 
 def test_it_comes_once(bridle: Bridle, data: Path):
     dry = bridle("import", "kontekst", str(data), "--dry-run")
-    assert sorted(dry.out.splitlines()) == sorted(
-        ["nothing is changed: this is what would happen", *SUMMARY.splitlines()]
-    )
+    assert sorted(dry.out.splitlines()) == sorted(["dry run: nothing was changed", *SUMMARY.splitlines()])
     assert bridle.sessions() == []
 
     first = bridle("import", "kontekst", str(data))
@@ -104,7 +102,7 @@ def test_commands_are_left_out_and_said_to_be(bridle: Bridle, data: Path):
     (data / "commands").mkdir()
 
     assert bridle("import", "kontekst", str(data)).err == (
-        "warning: commands are left out: Bridle has none; a skill can say what to run\n"
+        "warning: commands are skipped: Bridle has none; a skill can say what to run\n"
     )
 
 

@@ -31,7 +31,7 @@ def user(bridle: Bridle) -> Path:
 
 def table(done: Done) -> dict[str, list[str]]:
     """Return the counts of a report by kind."""
-    rows = [line.split() for line in done.out.splitlines() if not line.startswith((" ", "KIND", "nothing"))]
+    rows = [line.split() for line in done.out.splitlines() if not line.startswith((" ", "KIND", "dry run"))]
     return {row[0]: row[1:4] for row in rows}
 
 
@@ -197,13 +197,13 @@ def test_as_json_only_some_and_elsewhere(bridle: Bridle, user: Path):
 
 def test_on_a_terminal_it_asks_first(bridle: Bridle, user: Path):
     with bridle.terminal("import", "claude") as terminal:
-        terminal.expect("bring this in? [y/N]")
+        terminal.expect("import this? [y/N]")
         terminal.send("n\n")
         assert terminal.finish() == 0
     assert bridle.sessions() == []
 
     with bridle.terminal("import", "claude") as terminal:
-        terminal.expect("bring this in? [y/N]")
+        terminal.expect("import this? [y/N]")
         terminal.send("y\n")
         assert terminal.finish() == 0
     assert len(bridle.sessions()) == 1
@@ -249,4 +249,4 @@ def test_a_folder_that_is_something_else(bridle: Bridle, program: str, title: st
     done = bridle("import", program, "nowhere")
 
     assert done.code == 64
-    assert done.err.startswith(f"error: {bridle.project}/nowhere holds nothing of {title}: it has no ")
+    assert done.err.startswith(f"error: {bridle.project}/nowhere is not a folder of {title}: it has no ")

@@ -22,14 +22,14 @@ local = { base_url = "http://127.0.0.1:9/v1" }
 llama = { base_url = "http://127.0.0.1:9" }
 """
 """Whatever runs on the machine of the tests is not asked."""
-LOOKED = "keys     none in the environment\nservers  no model server answers on this machine\n\n"
+LOOKED = "keys     none in the environment\nservers  no model server found on this machine\n\n"
 NEXT = """
 next:
   bridle run "what does this project do"  # an answer
   bridle                                  # the terminal interface
 """
 MODEL_QUESTION = "any PROVIDER/MODEL: "
-MODE_QUESTION = "3  plan          read files, and nothing else\nEnter for 1, or a number: "
+MODE_QUESTION = "3  plan          only read files\nnumber (Enter for 1): "
 KEY = {"ANTHROPIC_API_KEY": "sk-secret"}
 
 
@@ -66,7 +66,7 @@ def test_what_is_best_is_taken_and_no_key_is_shown(bridle: Bridle):
     assert done == Done(
         0,
         "wrote ~/.bridle/config.toml: model anthropic/claude-sonnet-5-5, mode accept-edits\n"
-        f"what it was before is in ~/.bridle/config.toml.bak\n{NEXT}",
+        f"the previous file is in ~/.bridle/config.toml.bak\n{NEXT}",
         LOOKED.replace("none in the environment", "ANTHROPIC_API_KEY"),
     )
     assert config(bridle).read_text() == (
@@ -83,9 +83,9 @@ def test_on_an_empty_machine_the_next_command_brings_the_built_in_model(bridle: 
     assert done == Done(
         0,
         "wrote ~/.bridle/config.toml: model embedded/smollm2-135m, mode ask\n"
-        "what it was before is in ~/.bridle/config.toml.bak\n"
+        "the previous file is in ~/.bridle/config.toml.bak\n"
         "\nnext:\n"
-        "  bridle models pull                           # it needs this first\n"
+        "  bridle models pull                           # required first\n"
         '  bridle run "What is the capital of France?"  # a first answer\n',
         LOOKED,
     )
@@ -99,8 +99,8 @@ def test_settings_that_are_there_are_left_alone(bridle: Bridle, model: str):
     assert done == Done(
         64,
         "",
-        "error: ~/.bridle/config.toml is there already\n"
-        "hint: bridle init --force changes the model and the mode in it and keeps a copy\n",
+        "error: ~/.bridle/config.toml already exists\n"
+        "hint: bridle init --force changes its model and mode, and keeps a backup\n",
     )
     assert (config(bridle).read_text(), len(list(bridle.home.iterdir()))) == (NOBODY, 1)
 
@@ -129,7 +129,7 @@ def test_broken_settings_are_put_aside_only_by_force(bridle: Bridle, model: str)
     done = bridle("init", "--model", model, "--force")
 
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.endswith("hint: bridle init --force puts the file aside and begins anew\n")
+    assert refused.err.endswith("hint: bridle init --force moves the file aside and starts over\n")
     assert (done.code, config(bridle).read_text()) == (0, starter_text(model, "ask"))
     assert config(bridle).with_name("config.toml.bak").read_text() == "model = ["
 
@@ -148,9 +148,9 @@ def test_a_model_that_does_not_answer_is_said_and_the_settings_stay(bridle: Brid
     done = bridle("init", "--model", model)
 
     assert (done.code, chosen(bridle)) == (1, (model, "ask"))
-    assert "error: it does not answer: " in done.err
+    assert "error: no answer: " in done.err
     assert done.out.endswith(
-        "\nnext:\n  bridle doctor  # what is missing, and what fixes it\n  bridle init    # once more\n"
+        "\nnext:\n  bridle doctor  # show what is missing and how to fix it\n  bridle init    # once more\n"
     )
 
 
@@ -180,7 +180,7 @@ def test_numbers_names_and_typing_errors(bridle: Bridle, model: str):
     with asked(bridle, "--force") as terminal:
         terminal.expect(MODEL_QUESTION)
         terminal.send("7\n")
-        terminal.expect("that is none of them: 7\n")
+        terminal.expect("not one of the choices: 7\n")
         terminal.expect(MODEL_QUESTION)
         terminal.send("opnai/gpt-5\n")
         terminal.expect("hint: did you mean openai")
@@ -196,7 +196,7 @@ def test_numbers_names_and_typing_errors(bridle: Bridle, model: str):
 
 def test_settings_that_are_there_are_asked_about_last(bridle: Bridle, model: str):
     config(bridle).write_text(NOBODY)
-    question = "config.toml is there already. Change the model and the mode in it? [y/N] "
+    question = "config.toml already exists. Change its model and mode? [y/N] "
 
     def answer(word: str) -> int:
         with asked(bridle, "--model", model, "--mode", "plan") as terminal:
@@ -215,9 +215,9 @@ def test_notes_and_other_programs_are_one_question(bridle: Bridle, model: str):
     (agents / "config.toml").write_text('display_name = "Old"\n')
     (agents / "agent.md").write_text("Help.\n")
     with asked(bridle, "--model", model, "--mode", "ask", "--no-try") as terminal:
-        terminal.expect("  2  AGENTS.md  make it in project/")
-        terminal.expect("  3  kontekst   bring in what Kontekst has in ~/.kontekst")
-        terminal.expect("several as 2,3: ")
+        terminal.expect("  2  AGENTS.md  create it in project/")
+        terminal.expect("  3  kontekst   import from Kontekst in ~/.kontekst")
+        terminal.expect("such as 2,3: ")
         terminal.send("2,3\n")
         code = terminal.finish()
 
@@ -232,7 +232,7 @@ def test_a_module_of_the_project_is_not_run_by_an_import(bridle: Bridle, model: 
     words = ["init", "--model", model, "--mode", "ask", "--no-try"]
     env = bridle.env | {"TERM": "xterm"}
     with Terminal([sys.executable, "-P", "-m", "bridle", *words], bridle.project, env) as terminal:
-        terminal.expect("2  kontekst  bring in what Kontekst has")
+        terminal.expect("2  kontekst  import from Kontekst in")
         terminal.send("2\n")
         terminal.finish()
 
@@ -247,7 +247,7 @@ def test_who_leaves_leaves_nothing_behind(bridle: Bridle, presses: int, key: str
         for question in (MODEL_QUESTION, MODE_QUESTION)[:presses]:
             terminal.expect(question)
             terminal.send("\n")
-        terminal.expect((MODEL_QUESTION, MODE_QUESTION, "several as 2,3: ")[presses])
+        terminal.expect((MODEL_QUESTION, MODE_QUESTION, "such as 2,3: ")[presses])
         terminal.send(key)
         code = terminal.finish()
 

@@ -133,7 +133,7 @@ def test_the_calls_of_code_are_in_the_record(bridle: Bridle):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b" \n", "error: there is no code in stdin\n"),
+        (b" \n", "error: no code in stdin\n"),
         (b"x = '\xe9'", "error: stdin is not UTF-8 text: byte 0xe9 at 5\n"),
         (b"#" * (MAX_PROMPT_BYTES + 1), "error: stdin is longer than 4 MiB\n"),
     ],

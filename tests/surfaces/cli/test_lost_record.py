@@ -10,7 +10,7 @@ from tests.surfaces.command import Bridle
 from tests.surfaces.daemon.process import DaemonProcess
 
 WRITE = {"calls": [{"name": "write_file", "args": {"path": "a.txt", "content": "a\n"}}]}
-GONE = "it was deleted, moved or replaced while it was in use, so nothing is recorded any more"
+GONE = "it was deleted, moved or replaced while in use, so nothing more is recorded"
 
 
 def move(home: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_folder_without_code_has_none(bridle: Bridle):
     assert bridle("lsp", "list") == Done(
         0,
         "",
-        "no file here is one that a language server is known for\n"
+        "no language server is known for the files here\n"
         "hint: docs/language-servers.md shows how to add one\n",
     )
     assert bridle("lsp", "list", "--json") == Done(0, "[]\n", "")
@@ -48,7 +48,7 @@ def test_servers_that_are_switched_off(bridle: Bridle, ruff: Path):
     bridle("config", "set", "lsp.enabled", "false")
 
     assert bridle("lsp", "list") == Done(
-        0, "", "language servers are switched off\nhint: bridle config set lsp.enabled true\n"
+        0, "", "language servers are turned off\nhint: bridle config set lsp.enabled true\n"
     )
 
 
@@ -56,7 +56,7 @@ def test_a_server_that_is_half_said_is_named(bridle: Bridle):
     bridle("config", "set", "lsp.servers.mine.command", "x")
 
     assert bridle("lsp", "list").err.splitlines()[-1] == (
-        "warning: mine: it is not one that Bridle knows, so it needs a command and extensions"
+        "warning: mine: Bridle does not know it, so it needs a command and extensions"
     )
 
 
@@ -74,12 +74,12 @@ def test_the_doctor_looks_at_both_kinds(bridle: Bridle, ruff: Path, tmp_path: Pa
     assert [
         (one["what"], one["state"], one["text"], one["fix"]) for one in found if one["what"] in ("mcp", "lsp")
     ] == [
-        ("mcp", "ok", "a; switched off: d", ""),
-        ("mcp", "warn", "not used, as the project is not trusted: e", "bridle trust"),
+        ("mcp", "ok", "a; disabled: d", ""),
+        ("mcp", "warn", "not used because the project is not trusted: e", "bridle trust"),
         (
             "mcp",
             "warn",
-            "server b: there is no program no-such-program",
+            "server b: program not found: no-such-program",
             "bridle mcp disable b",
         ),
         (
@@ -89,11 +89,11 @@ def test_the_doctor_looks_at_both_kinds(bridle: Bridle, ruff: Path, tmp_path: Pa
             "bridle mcp disable c",
         ),
         ("lsp", "ok", f"ruff in {ruff}", ""),
-        ("lsp", "off", "for files here but not installed: basedpyright", "bridle lsp list"),
+        ("lsp", "off", "available for files here but not installed: basedpyright", "bridle lsp list"),
         (
             "lsp",
             "warn",
-            "mine: it is not one that Bridle knows, so it needs a command and extensions",
+            "mine: Bridle does not know it, so it needs a command and extensions",
             "bridle config set lsp.servers.mine.enabled false",
         ),
     ]

@@ -148,7 +148,7 @@ def test_a_directory_that_is_gone(bridle: Bridle):
     )
 
     assert (done.returncode, done.stdout) == (64, "")
-    assert done.stderr == "error: the current directory does not exist any more\nhint: cd somewhere else\n"
+    assert done.stderr == "error: the current directory no longer exists\nhint: change to another directory\n"
 
 
 def test_a_bug_is_one_line_and_the_details_are_kept(bridle: Bridle):
@@ -160,7 +160,7 @@ def test_a_bug_is_one_line_and_the_details_are_kept(bridle: Bridle):
 
     first, second = done.stderr.splitlines()
     report = Path(
-        second.removeprefix("hint: the details are in ").removesuffix(", please send them with a report")
+        second.removeprefix("hint: details are in ").removesuffix("; please attach them to a bug report")
     )
     assert (done.returncode, first) == (1, "error: Bridle has a bug: ZeroDivisionError: division by zero")
     assert report.parent == bridle.home / "logs"

@@ -32,7 +32,7 @@ wants = { url = "https://h", headers = { X = "${NOT_SET}" } }
 
 
 def test_no_servers_yet(bridle: Bridle):
-    assert bridle("mcp", "list") == Done(0, "", "no tool servers yet\nhint: bridle mcp add --help\n")
+    assert bridle("mcp", "list") == Done(0, "", "no MCP servers yet\nhint: bridle mcp add --help\n")
     assert bridle("mcp", "list", "--json") == Done(0, "[]\n", "")
 
 
@@ -52,18 +52,18 @@ def test_servers_are_listed_with_what_stands_in_their_way(bridle: Bridle):
         "wants   failed     http       ~/.bridle/config.toml:6  https://h\n"
         "here    untrusted  stdio      .mcp.json:1              evil\n"
         "theirs  untrusted  stdio      .mcp.json:1              ./run\n",
-        "warning: server gone: there is no program no-such-program "
+        "warning: server gone: program not found: no-such-program "
         "(hint: install it, or change the command)\n"
         "warning: server wants: headers.X: the variable NOT_SET is not set "
         "(hint: set it, or write ${NOT_SET:-default})\n"
-        "hint: bridle trust lets those of the project take effect\n",
+        "hint: run bridle trust to activate those of the project\n",
     )
 
 
 def test_a_broken_file_of_a_project_is_left_out_and_told(bridle: Bridle):
     (bridle.project / ".mcp.json").write_text('{"mcpServers": {\n "a": }}\n')
     broken = f"{bridle.project}/.mcp.json:2: not valid JSON: invalid character"
-    broken += "; its tool servers are left out (hint: mend the file, or remove it)"
+    broken += "; its MCP servers are skipped (hint: fix the file, or remove it)"
 
     ran = bridle("run", "--model", bridle.script({"text": "All done."}), "look")
     listed = bridle("mcp", "list")
@@ -119,8 +119,8 @@ def test_one_server_is_shown_without_secrets(bridle: Bridle):
 def test_a_server_that_is_not_there(bridle: Bridle):
     write(bridle, ALL)
 
-    near = Done(1, "", "error: no tool server is named remot\nhint: did you mean remote?\n")
-    none = Done(1, "", "error: no tool server is named zzzzzzzz\nhint: bridle mcp list\n")
+    near = Done(1, "", "error: unknown MCP server remot\nhint: did you mean remote?\n")
+    none = Done(1, "", "error: unknown MCP server zzzzzzzz\nhint: bridle mcp list\n")
     for command in ("get", "test", "login", "logout", "enable", "disable"):
         assert bridle("mcp", command, "remot") == near
     assert bridle("mcp", "get", "zzzzzzzz") == none
@@ -151,7 +151,7 @@ def test_a_trial_says_which_tools_the_settings_leave_out(bridle: Bridle):
     assert lines[1:] == [
         "2 tools",
         "  get_current_time  Get current time in a specific timezone",
-        "  convert_time  (left out by the settings)  Convert time between timezones",
+        "  convert_time  (excluded by the settings)  Convert time between timezones",
     ]
 
 
@@ -190,14 +190,14 @@ def test_a_server_that_falls_is_heard(bridle: Bridle):
     assert (done.code, done.out) == (1, "")
     assert first.startswith("error: a: ")
     assert "  the database is away" in words
-    assert hint == "hint: run its command by itself to see more; bridle mcp get shows it"
+    assert hint == "hint: run its command directly to see more; bridle mcp get shows it"
     assert json.loads(bridle("mcp", "test", "a", "--json").out)["view"]["state"] == "failed"
 
 
 def test_what_is_not_trusted_is_not_tried(bridle: Bridle):
     bring(bridle, a={"command": "touch", "args": ["started"]}, b={"url": "http://127.0.0.1:9/"})
 
-    error = "error: {} is a server of a project that is not trusted\nhint: bridle trust shows it\n"
+    error = "error: {} belongs to a project that is not trusted\nhint: bridle trust shows it\n"
     assert bridle("mcp", "test", "a") == Done(1, "", error.format("a"))
     assert bridle("mcp", "login", "b") == Done(1, "", error.format("b"))
     assert not (bridle.project / "started").exists()
@@ -211,8 +211,8 @@ def test_a_run_says_once_which_servers_it_does_without(bridle: Bridle):
 
     assert (done.code, done.out) == (0, "Hi\n")
     assert done.err == (
-        "warning: this project is not trusted: left out mcp.servers.theirs, mcp.servers.mine "
-        "(hint: bridle trust shows and allows them)\n"
+        "warning: this project is not trusted: ignored mcp.servers.theirs, mcp.servers.mine "
+        "(hint: review and allow them with bridle trust)\n"
     )
 
 
@@ -221,21 +221,22 @@ def test_a_program_wants_no_login(bridle: Bridle, command: str):
     write(bridle, ALL)
 
     assert bridle("mcp", command, "here") == Done(
-        64, "", "error: here is a program: there is nothing to log in to\n"
+        64, "", "error: here is a local program and needs no login\n"
     )
 
 
 def test_a_login_does_not_go_over_an_open_line(bridle: Bridle):
     write(bridle, '[mcp.servers.a]\nurl = "http://example.com/mcp"\n')
 
-    error = "error: the address of a is unencrypted, and the login would go to example.com\nhint: use https\n"
+    why = "the address of a is unencrypted, so the login would be sent to example.com in the clear"
+    error = f"error: {why}\nhint: use https\n"
     assert bridle("mcp", "login", "a") == Done(1, "", error)
 
 
 def test_who_is_not_logged_in_cannot_log_out(bridle: Bridle):
     write(bridle, '[mcp.servers.a]\nurl = "https://example.com/mcp"\n')
 
-    error = "error: there is no login to a\nhint: bridle mcp login a\n"
+    error = "error: not logged in to a\nhint: bridle mcp login a\n"
     assert bridle("mcp", "logout", "a") == Done(1, "", error)
 
 

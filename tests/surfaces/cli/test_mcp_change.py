@@ -49,7 +49,7 @@ def test_a_secret_in_plain_text_is_warned_about(bridle: Bridle):
     assert done == Done(
         0,
         "",
-        f"warning: {bridle.home}/config.toml now holds what may be a secret as plain text\n"
+        f"warning: {bridle.home}/config.toml now contains what may be a secret in plain text\n"
         "hint: write '${NAME}' for a variable of your environment instead\n"
         "hint: bridle mcp test a\n",
     )
@@ -59,7 +59,7 @@ def test_a_secret_in_plain_text_is_warned_about(bridle: Bridle):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--", "no-such"], "there is no program no-such (hint: install it, or change the command)"),
+        (["--", "no-such"], "program not found: no-such (hint: install it, or change the command)"),
         (["https://h", "-H", "X: ${NOT_SET}"],
          "headers.X: the variable NOT_SET is not set (hint: set it, or write ${NOT_SET:-default})"),
     ],
@@ -84,9 +84,9 @@ def test_paths_mean_what_they_mean_where_they_are_written(bridle: Bridle):
     )
 
 
-BARE = "and an address begins with https:// or http://"
+BARE = "an address starts with https:// or http://"
 NAME = "a name of at most 48 letters, digits, - and single _ inside"
-OPEN = "is unencrypted, and headers would go to h"
+OPEN = "is unencrypted, so headers would be sent to h in the clear"
 IN_HEADERS = 'put it into headers, as Authorization = "Bearer ${TOKEN}"'
 ADD_HINT = "hint: bridle mcp add --help\n"
 BOTH = "hint: bridle mcp add NAME -- COMMAND [ARG ...], or bridle mcp add NAME URL\n"
@@ -104,23 +104,23 @@ BOTH = "hint: bridle mcp add NAME -- COMMAND [ARG ...], or bridle mcp add NAME U
         (["a", "-e", "K L=hunter2", "--", "x"],
          'servers.a.env."K L" must be the name of an environment variable, not the key itself\n'),
         (["a", "-H", "X", "https://h"], f"-H needs 'NAME: VALUE'\n{ADD_HINT}"),
-        (["a", "-H", "X: y", "--", "x"], f"-H means something for an address only\n{ADD_HINT}"),
-        (["a", "-e", "K=v", "https://h"], f"-e means something for a program only\n{ADD_HINT}"),
-        (["a", "-u", "https://h", "--", "x"], f"an address and a command are one too many\n{ADD_HINT}"),
+        (["a", "-H", "X: y", "--", "x"], f"-H applies to an address only\n{ADD_HINT}"),
+        (["a", "-e", "K=v", "https://h"], f"-e applies to a program only\n{ADD_HINT}"),
+        (["a", "-u", "https://h", "--", "x"], f"give an address or a command, not both\n{ADD_HINT}"),
         (["a", "-t", "http", "--", "x"], f"a command is reached by stdio, not by http\n{ADD_HINT}"),
         (["a", "-t", "stdio", "https://h"], f"a url is reached by http or sse, not by stdio\n{ADD_HINT}"),
         (["a", "-t", "ws", "https://h"],
          'transport "ws" is not one of stdio, http, sse\nhint: bridle mcp add --help\n'),
         (["a", "-u", "ftp://h"], "the address must be an http:// or https:// address\nhint: write https://host/path\n"),
         (["a", "ftp://h"], "the address must be an http:// or https:// address\nhint: write https://host/path\n"),
-        (["a", "example.com/mcp"], f"there is no program example.com/mcp, {BARE}\n{ADD_HINT}"),
-        (["a", "localhost:8000"], f"there is no program localhost:8000, {BARE}\n{ADD_HINT}"),
-        (["a", "--sandbox", "https://h"], f"--sandbox means something for a program only\n{ADD_HINT}"),
+        (["a", "example.com/mcp"], f"program not found: example.com/mcp; {BARE}\n{ADD_HINT}"),
+        (["a", "localhost:8000"], f"program not found: localhost:8000; {BARE}\n{ADD_HINT}"),
+        (["a", "--sandbox", "https://h"], f"--sandbox applies to a program only\n{ADD_HINT}"),
         (["a", "https://me:hunter2@h"],
          f"the address has a user or password in it\nhint: {IN_HEADERS}\n"),
         (["a", "http://h", "-H", "X: y"], f"the address {OPEN}\nhint: use https\n"),
         (["a", "--bogus", "--", "x"],
-         "unknown flag --bogus\nhint: bridle mcp add --help; a program stands after --\n"),
+         "unknown flag --bogus\nhint: bridle mcp add --help; put the program after --\n"),
         (["a", "--project", "--user", "--", "x"],
          f"argument --user: not allowed with argument --project\n{ADD_HINT}"),
     ],
@@ -136,7 +136,7 @@ def test_a_name_is_taken_once(bridle: Bridle):
 
     done = bridle("mcp", "add", "a", "--", "y")
 
-    error = f"error: {bridle.home}/config.toml: has a server a already\nhint: bridle mcp remove a\n"
+    error = f"error: {bridle.home}/config.toml: already has a server a\nhint: bridle mcp remove a\n"
     assert (done, config(bridle)) == (Done(1, "", error), before)
 
 
@@ -148,7 +148,7 @@ def test_a_server_of_a_project_is_written_and_not_trusted(bridle: Bridle):
     done = bridle("mcp", "add", "a", "--project", "--", "./run", cwd=deep)
 
     file = bridle.project / ".bridle" / "config.toml"
-    assert done == Done(0, "", "hint: bridle trust lets it take effect\n")
+    assert done == Done(0, "", "hint: run bridle trust to activate it\n")
     assert file.read_text() == '[mcp.servers.a]\ncommand = "./run"\n'
     assert [one["state"] for one in json.loads(bridle("mcp", "list", "--json").out)] == ["untrusted"]
     assert not (bridle.home / "trust.json").exists()
@@ -169,7 +169,7 @@ def test_a_server_is_removed_from_where_it_stands(bridle: Bridle):
         f"error: shared is not in {mine}, but in {bridle.project}/.mcp.json:1\n"
         "hint: edit that file, or disable it\n",
     )
-    assert bridle("mcp", "remove", "none").err.startswith("error: no tool server is named none\n")
+    assert bridle("mcp", "remove", "none").err.startswith("error: unknown MCP server none\n")
     assert bridle("mcp", "remove", "mine") == bridle("mcp", "remove", "ours", "--project") == Done(0, "", "")
     assert (Path(mine).read_text(), Path(ours).read_text()) == ("", "")
 
@@ -210,5 +210,5 @@ def test_one_of_a_project_is_switched_off_there(bridle: Bridle):
     between = states(bridle)
     bridle("trust", "--yes")
 
-    assert done == Done(0, "", "hint: the project has changed: bridle trust lets its servers take effect\n")
+    assert done == Done(0, "", "hint: the project has changed: run bridle trust to activate its servers\n")
     assert (between, states(bridle)) == ({"a": "off", "b": "untrusted"}, {"a": "off", "b": "on"})

@@ -37,14 +37,14 @@ def test_passages_are_also_json(talked: Bridle):
 
 
 def test_nothing_is_made_up(talked: Bridle):
-    assert talked("memory", "search", "zorgle") == Done(0, "", "nothing fits\n")
+    assert talked("memory", "search", "zorgle") == Done(0, "", "no matches\n")
     assert talked("memory", "search", "zorgle", "--json") == Done(0, "[]\n", "")
-    assert talked("memory", "search", "cat", "--limit", "0") == Done(0, "", "nothing fits\n")
+    assert talked("memory", "search", "cat", "--limit", "0") == Done(0, "", "no matches\n")
 
 
 @pytest.mark.parametrize("limit", ["21", "-1"])
 def test_a_limit_out_of_range_is_wrong_usage(bridle: Bridle, limit: str):
-    error = f"error: --limit is a whole number from 0 to 20, not {limit}\n"
+    error = f"error: --limit must be a whole number from 0 to 20, not {limit}\n"
 
     assert bridle("memory", "search", "cat", f"--limit={limit}") == Done(64, "", error)
 
@@ -54,13 +54,13 @@ def test_what_memory_holds_is_shown(talked: Bridle):
     talked("memory", "search", "cat")
     after = talked("memory", "stats")
 
-    assert "not yet in it  2 sessions\n" in before.out
+    assert "pending        2 sessions\n" in before.out
     assert re.sub(r"\d\.\d MB", "SIZE", after.out) == (
         "passages       4\n"
         "sessions       2\n"
         "size           SIZE\n"
         "embedder       wordllama/l2_supercat_256\n"
-        "not yet in it  nothing\n"
+        "pending        nothing\n"
         "\n"
         "SESSIONS  PASSAGES  VECTORS  INDEX  PROJECT\n"
         f"2         4         4        exact  {talked.project}\n"
@@ -79,12 +79,14 @@ def test_memory_is_made_anew(talked: Bridle):
 def test_forgetting_needs_a_yes(talked: Bridle):
     refused = talked("memory", "forget", "--all")
     with talked.terminal("memory", "forget", "--project") as terminal:
-        terminal.expect("forget what was said in 2 sessions? [y/N] ")
+        terminal.expect("remove 2 sessions from memory? [y/N] ")
         terminal.send("n\n")
         terminal.expect("nothing was forgotten")
         terminal.finish()
 
-    assert refused == Done(64, "", "error: forgetting needs a yes\nhint: bridle memory forget --all --yes\n")
+    assert refused == Done(
+        64, "", "error: forgetting needs confirmation\nhint: bridle memory forget --all --yes\n"
+    )
     assert talked("memory", "search", "cat").out != ""
 
 
@@ -92,21 +94,21 @@ def test_a_session_is_forgotten_by_the_start_of_its_id(talked: Bridle):
     (found,) = json.loads(talked("memory", "search", "cat", "--limit", "1", "--json").out)
 
     assert talked("memory", "forget", found["session_id"][:15], "--yes").code == 0
-    assert talked("memory", "search", "cat").err == "nothing fits\n"
+    assert talked("memory", "search", "cat").err == "no matches\n"
     assert HERON in talked("memory", "search", "heron").out
 
 
 def test_everything_is_forgotten_and_stays_so(talked: Bridle):
     assert talked("memory", "forget", "--all", "--yes") == Done(0, "", "")
     assert talked("memory", "rebuild").out == "0 passages of 0 sessions\n"
-    assert talked("memory", "search", "cat").err == "nothing fits\n"
+    assert talked("memory", "search", "cat").err == "no matches\n"
 
 
 def test_a_session_that_is_unknown_is_an_error(bridle: Bridle):
     done = bridle("memory", "forget", "nope", "--yes")
 
     assert done == Done(1, "", 'error: no session "nope"\nhint: bridle session list --all\n')
-    assert bridle("memory", "forget", "--all", "--yes") == Done(0, "", "there is nothing to forget\n")
+    assert bridle("memory", "forget", "--all", "--yes") == Done(0, "", "nothing to forget\n")
 
 
 def test_memory_that_is_off_says_so(bridle: Bridle):
@@ -126,8 +128,8 @@ def test_a_damaged_file_is_told_and_made_anew(talked: Bridle):
 
     assert CAT in done.out
     assert re.fullmatch(
-        r"warning: \S+/memory\.db: it is not a SQLite database; it is kept as memory\.db\.damaged-\d+,"
-        r" and memory is made anew\n",
+        r"warning: \S+/memory\.db: it is not a SQLite database; it was moved to memory\.db\.damaged-\d+,"
+        r" and memory is rebuilt\n",
         done.err,
     )
 

@@ -113,7 +113,7 @@ def test_on_a_terminal_a_list_says_what_it_leaves_out(acme: Bridle):
 
     with acme.terminal("models", "list", "no such model") as terminal:
         terminal.finish()
-    assert terminal.screen == 'no known model has "no such model" in its name\n'
+    assert terminal.screen == 'no known model matches "no such model"\n'
 
 
 def test_what_is_known_about_a_model(bridle: Bridle):
@@ -158,7 +158,7 @@ def test_what_is_not_known_is_called_unknown(bridle: Bridle):
         "openai/gpt-5-minni\n"
         "window        128,000 tokens\n"
         "answer        8,192 tokens asked for\n"
-        f"unknown       it is not in the catalogue; near it are {', '.join(near)}\n"
+        f"unknown       not in the catalogue; similar: {', '.join(near)}\n"
         "price         unknown\n"
         "kind          openai-responses\n"
         "address       https://api.openai.com/v1\n"
@@ -176,7 +176,7 @@ def test_the_built_in_model_is_shown_with_what_it_can_do(bridle: Bridle):
         "price         free\n"
         "kind          embedded\n"
         "key           not needed\n"
-        "weights       not here yet: bridle models pull\n"
+        "weights       not installed: bridle models pull\n"
         f"note          {DEFAULT_WEIGHTS.honest_line}\n",
         "",
     )
@@ -185,7 +185,7 @@ def test_the_built_in_model_is_shown_with_what_it_can_do(bridle: Bridle):
 @pytest.mark.parametrize(
     ("ref", "error"),
     [
-        ("gpt-5", 'error: model "gpt-5": a model is named PROVIDER/MODEL\n'),
+        ("gpt-5", 'error: model "gpt-5": write it as PROVIDER/MODEL\n'),
         ("opnai/x", 'error: model "opnai/x": no provider named "opnai"\nhint: did you mean openai?\n'),
     ],
 )
@@ -201,9 +201,9 @@ def test_a_model_that_does_not_exist(bridle: Bridle, ref: str, error: str):
     [
         (
             ["smollm"],
-            'error: no weights named "smollm" can be pulled\nhint: did you mean smollm2-135m?\n',
+            'error: no downloadable weights named "smollm"\nhint: did you mean smollm2-135m?\n',
         ),
-        (["qwen"], 'error: no weights named "qwen" can be pulled\nhint: there are smollm2-135m and minilm\n'),
+        (["qwen"], 'error: no downloadable weights named "qwen"\nhint: available: smollm2-135m and minilm\n'),
     ],
 )
 def test_weights_that_cannot_be_pulled(bridle: Bridle, args: list[str], error: str):
@@ -261,4 +261,4 @@ def test_on_a_terminal_a_pull_shows_how_far_it_is(bridle: Bridle, weights: Path)
         again.finish()
 
     assert code == 0
-    assert again.screen == f"smollm2-135m is here already\n{bridle.home}/models/smollm2-135m.gguf\n"
+    assert again.screen == f"smollm2-135m is already installed\n{bridle.home}/models/smollm2-135m.gguf\n"

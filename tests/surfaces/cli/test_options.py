@@ -44,9 +44,9 @@ def test_code_mode_is_on_off_or_up_to_the_agent():
         ("--max-turns", "many", '--max-turns: "many" is not a whole number of at least 1'),
         ("--max-tokens", "1.5", '--max-tokens: "1.5" is not a whole number of at least 1'),
         ("--max-tool-calls", "9" * 20, f'--max-tool-calls: "{"9" * 20}" is not a whole number of at least 0'),
-        ("--max-cost", "free", '--max-cost: "free" is not a sum of dollars'),
-        ("--max-cost", "nan", '--max-cost: "nan" is not a sum of dollars'),
-        ("--max-cost", "inf", '--max-cost: "inf" is not a sum of dollars'),
+        ("--max-cost", "free", '--max-cost: "free" is not an amount in dollars'),
+        ("--max-cost", "nan", '--max-cost: "nan" is not an amount in dollars'),
+        ("--max-cost", "inf", '--max-cost: "inf" is not an amount in dollars'),
         ("--max-duration", "soon", '--max-duration: malformed duration "soon"'),
         ("--max-duration", "0s", "--max-duration: must be longer than zero"),
     ],
@@ -67,7 +67,7 @@ def test_rules_are_seen_from_the_working_directory():
 
 
 def test_a_rule_below_home_needs_a_home():
-    with pytest.raises(ConfigError, match="there is no home folder"):
+    with pytest.raises(ConfigError, match="no home folder"):
         resolve_options(RunOptions(deny=("read_file(~/x)",)), "/w", {})
 
 

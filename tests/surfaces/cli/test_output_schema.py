@@ -118,7 +118,7 @@ def test_a_schema_in_a_file(bridle: Bridle, written: str):
         ('{"type": "text"}', 'output schema: #/type: there is no type "text"'),
         ('{"$ref": "http://127.0.0.1:9/s"}', "output schema: #/$ref is 'http://127.0.0.1:9/s'"),
         ('{"$ref": "file:///etc/passwd"}', "output schema: #/$ref is 'file:///etc/passwd'"),
-        ('{"enum": []}', "output schema: no value can fit it"),
+        ('{"enum": []}', "output schema: no value can match it"),
     ],
 )
 def test_a_schema_that_cannot_be_used_is_refused_before_anything_starts(
@@ -137,10 +137,10 @@ def test_a_schema_that_cannot_be_used_is_refused_before_anything_starts(
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--structured-output-retries", "1"], "--structured-output-retries: there is no --output-schema"),
-        (["--output-schema-compat", "strict"], "--output-schema-compat: there is no --output-schema"),
+        (["--structured-output-retries", "1"], "--structured-output-retries: needs --output-schema"),
+        (["--output-schema-compat", "strict"], "--output-schema-compat: needs --output-schema"),
         (["--output-schema", AGE, "--structured-output-retries", "-1"], "not a whole number of at least 0"),
-        (["--output-schema", AGE, "--structured-output-retries", "11"], "not between 0 and 10"),
+        (["--output-schema", AGE, "--structured-output-retries", "11"], "must be between 0 and 10"),
         (["--output-schema", AGE, "--output-schema-compat", "loose"], "is not one of lossy, strict"),
     ],
 )

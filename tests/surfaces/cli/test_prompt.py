@@ -21,7 +21,7 @@ def test_a_pipe_that_stays_silent_is_waited_for_and_that_is_said(bridle: Bridle)
     note = process.stderr.readline() + process.stderr.readline()
     out, err = process.communicate(b"and more", timeout=PATIENCE_S)
 
-    assert note == b"warning: waiting for stdin to end\nhint: add < /dev/null when nothing comes from there\n"
+    assert note == b"warning: waiting for stdin to end\nhint: add < /dev/null if there is no input\n"
     assert (process.returncode, out, err) == (0, b"words\n\nand more\n", b"")
 
 

@@ -95,7 +95,7 @@ def test_a_socket_serves_many_and_is_the_users_own(bridle: Bridle, tmp_path: Pat
     assert (mode, path.exists()) == (0o600, False)
     assert (refused.code, refused.err.splitlines()[0]) == (
         64,
-        f"error: --listen: {path} is there already",
+        f"error: --listen: {path} already exists",
     )
 
 
@@ -104,8 +104,8 @@ def test_what_makes_no_sense_is_refused(bridle: Bridle, tmp_path: Path):
     file.write_text("")
     attempts = {
         ("--contract", "new"): '"new" is not a version of the contract',
-        ("--listen", "tcp:1"): '--listen: "tcp:1" is no socket',
-        ("--listen", f"unix:{file}"): f"--listen: {file} is there already",
+        ("--listen", "tcp:1"): '--listen: "tcp:1" is not a socket',
+        ("--listen", f"unix:{file}"): f"--listen: {file} already exists",
         ("--cwd", "/nowhere"): "--cwd: /nowhere is not a folder",
     }
 

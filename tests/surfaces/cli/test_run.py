@@ -115,7 +115,7 @@ hint: convert it first, for example with iconv -t utf-8
         (
             b"x" * 10_000_000,
             """error: the prompt is longer than 4 MiB
-hint: name the file in the prompt instead, so that the agent reads what it needs
+hint: name the file in the prompt instead, and the agent reads what it needs
 """,
         ),
     ],
@@ -413,8 +413,8 @@ def test_nothing_to_resume(bridle: Bridle):
 
     assert (done.code, done.out) == (1, "")
     assert steady(done.err) == (
-        "error: nothing to resume: the last run of session ID has ended\n"
-        'hint: bridle run --continue "…" goes on with a new prompt\n'
+        "error: nothing to resume: the last run of session ID is complete\n"
+        'hint: bridle run --continue "…" starts a new prompt\n'
     )
 
 
@@ -659,7 +659,7 @@ def test_a_database_of_somebody_else(bridle: Bridle):
         1,
         "",
         f"error: {bridle.home}/bridle.db: it is a SQLite database, but not one of Bridle's\n"
-        "hint: move it away, or choose another place for the store\n",
+        "hint: move it away, or choose another location for the store\n",
     )
 
 
@@ -688,6 +688,6 @@ def test_what_a_project_may_not_set_is_said(bridle: Bridle):
 
     assert done.code == 77
     assert done.err.startswith(
-        "warning: this project is not trusted: left out rules.mode"
-        " (hint: bridle trust shows and allows them)\n"
+        "warning: this project is not trusted: ignored rules.mode"
+        " (hint: review and allow them with bridle trust)\n"
     )

@@ -118,8 +118,8 @@ def _is_alive(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        ([], 64, "error: say what to run\nhint: bridle sandbox run -- make test\n"),
-        (["--"], 64, "error: say what to run\nhint: bridle sandbox run -- make test\n"),
+        ([], 64, "error: no program given\nhint: bridle sandbox run -- make test\n"),
+        (["--"], 64, "error: no program given\nhint: bridle sandbox run -- make test\n"),
         (["--", "no-such-program"], 1, "error: cannot find no-such-program: no such file or directory\n"),
         (["--", "/"], 1, "error: cannot run /: permission denied\n"),
         (
@@ -173,7 +173,7 @@ def test_a_sandbox_that_is_switched_off_is_said(bridle: Bridle):
 
     done = bridle("sandbox", "status")
 
-    assert (done.code, done.err) == (0, "warning: sandbox.mode is off: commands of agents run without it\n")
+    assert (done.code, done.err) == (0, "warning: sandbox.mode is off: agents run commands without it\n")
 
 
 def test_a_terminal_can_be_read_from_inside(bridle: Bridle):

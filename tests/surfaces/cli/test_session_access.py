@@ -196,7 +196,7 @@ async def test_a_key_that_the_daemon_does_not_have_means_to_go_on_without_it(
 
     assert (done.code, done.out) == (0, "hello\n")
     assert done.err == (
-        "warning: the daemon does not have OPENAI_API_KEY as it is here; going on without it\n"
+        "warning: the daemon has a different OPENAI_API_KEY; continuing without it\n"
         "hint: bridle daemon restart\n"
     )
     assert await sessions_of(daemon) == []

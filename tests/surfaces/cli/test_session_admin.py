@@ -51,7 +51,7 @@ def test_deleting_needs_a_yes(bridle: Bridle, session: str):
     done = bridle("session", "delete", session, "--yes")
 
     assert refused == Done(
-        64, "", f"error: deleting needs a yes\nhint: bridle session delete {session} --yes\n"
+        64, "", f"error: deleting needs confirmation\nhint: bridle session delete {session} --yes\n"
     )
     assert (kept, done, bridle.sessions()) == (1, Done(0, "", ""), [])
 
@@ -64,7 +64,7 @@ def test_deleting_asks_on_a_terminal(bridle: Bridle, session: str, answer: str, 
         assert terminal.finish() == 0
 
     assert steady(terminal.screen) == (
-        f'delete "the first" (ID) for good? [y/N] {answer}\n'
+        f'permanently delete "the first" (ID)? [y/N] {answer}\n'
         + ("nothing was deleted\n" if left else "session ID is deleted\n")
     )
     assert len(bridle.sessions()) == left
@@ -74,4 +74,4 @@ def test_changes_are_told_on_a_terminal(bridle: Bridle, session: str):
     with bridle.terminal("session", "rename", session, "new") as terminal:
         assert terminal.finish() == 0
 
-    assert steady(terminal.screen) == "session ID is now called new\n"
+    assert steady(terminal.screen) == "session ID renamed to new\n"

@@ -24,7 +24,7 @@ def test_an_untouched_record_is_proven(bridle: Bridle, session: str):
 
     assert bridle("session", "verify") == proven
     assert bridle("session", "verify", session[:13]) == proven
-    assert bridle("session", "fsck") == Done(0, "nothing is wrong\n", "")
+    assert bridle("session", "fsck") == Done(0, "no problems found\n", "")
 
 
 def test_an_edited_record_is_noticed(bridle: Bridle, session: str):
@@ -32,11 +32,14 @@ def test_an_edited_record_is_noticed(bridle: Bridle, session: str):
 
     assert bridle("session", "verify") == Done(
         1,
-        f"{session}  broken  event 3: it is not what was recorded\n",
-        "error: 1 session of 1 not as recorded\n",
+        f"{session}  broken  event 3: it differs from what was recorded\n",
+        "error: 1 session of 1 modified since recorded\n",
     )
     checked = bridle("session", "fsck")
-    assert (checked.code, steady(checked.out)) == (1, "broken    ID  event 3: it is not what was recorded\n")
+    assert (checked.code, steady(checked.out)) == (
+        1,
+        "broken    ID  event 3: it differs from what was recorded\n",
+    )
     assert checked.err == "error: 1 problem left\n"  # no hint: what was edited cannot be repaired
 
 
@@ -64,7 +67,7 @@ def test_what_can_be_repaired_is(bridle: Bridle):
 
     assert (found.code, found.out.split()[0]) == (1, "broken")
     assert (repaired.code, repaired.out.split()[0], repaired.err) == (0, "repaired", "")
-    assert after == Done(0, "nothing is wrong\n", "")
+    assert after == Done(0, "no problems found\n", "")
 
 
 def test_a_truncated_blob_is_noticed(bridle: Bridle):
@@ -81,8 +84,8 @@ def test_a_truncated_blob_is_noticed(bridle: Bridle):
 
     done = bridle("session", "verify")
 
-    assert (done.code, done.err) == (1, "error: 1 session of 1 not as recorded\n")
-    assert done.out.startswith(f"{session}  broken  1 blob not as it was kept\n  event ")
+    assert (done.code, done.err) == (1, "error: 1 session of 1 modified since recorded\n")
+    assert done.out.startswith(f"{session}  broken  1 blob damaged\n  event ")
     assert f"greet.py before it was changed: blob {blob.parent.name}{blob.name} is damaged" in done.out
     assert bridle("session", "fsck").code == 1
     blob.unlink()

@@ -122,6 +122,6 @@ def test_without_the_daemon_no_run_can_be_reached(bridle: Bridle, words: tuple[s
     assert bridle("session", command, session["id"], *text) == Done(
         1,
         "",
-        "error: the daemon does not run, and only its runs can be reached from here\n"
+        "error: the daemon is not running, and only its runs can be reached from here\n"
         "hint: bridle daemon start\n",
     )

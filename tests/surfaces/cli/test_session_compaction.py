@@ -66,7 +66,7 @@ def test_there_may_be_nothing_to_compact(bridle: Bridle, short: str):
     assert (done.code, done.out, steady(done.err)) == (
         64,
         "",
-        "error: session ID has nothing to compact yet\n",
+        "error: session ID has nothing to compact\n",
     )
 
 
@@ -77,8 +77,8 @@ def test_a_failed_compaction_says_why_and_changes_nothing(bridle: Bridle, sessio
     done = bridle("session", "compact", session)
 
     assert (done.code, done.out) == (1, "")
-    assert steady(done.err).startswith("error: session ID is as it was: scripted/")
-    assert done.err.endswith("the model answered nothing\nhint: try it again, or with another model\n")
+    assert steady(done.err).startswith("error: session ID was not compacted: scripted/")
+    assert done.err.endswith("the model sent an empty answer\nhint: try it again, or with another model\n")
     assert len(events(bridle, session, "compaction_failed")) == 1
     assert events(bridle, session, "compacted") == []
 
@@ -101,9 +101,9 @@ def test_the_model_is_told_of_a_pin_with_the_next_message(bridle: Bridle, short:
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        ((), "say what to pin\nhint: bridle session pin SESSION TEXT, --list or --remove TEXT"),
-        (("x", "--list"), "say what to pin\nhint: bridle session pin SESSION TEXT, --list or --remove TEXT"),
-        ((" ",), "there is nothing to pin: the text is empty"),
+        ((), "no text given\nhint: bridle session pin SESSION TEXT, --list or --remove TEXT"),
+        (("x", "--list"), "no text given\nhint: bridle session pin SESSION TEXT, --list or --remove TEXT"),
+        ((" ",), "nothing to pin: the text is empty"),
         (("--remove", "z"), "no such text is pinned\nhint: bridle session pin SESSION --list"),
     ],
 )

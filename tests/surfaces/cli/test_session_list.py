@@ -176,7 +176,7 @@ def test_an_overwritten_page_hides_no_session_and_is_said(bridle: Bridle, fill: 
 
         assert (done.code, listed.code, doctor.code) == (1, 1, 1)
         assert f"error: {database}: it is damaged" in done.err
-        assert "hint: bridle session fsck says what is wrong; restore the file from a backup" in done.err
+        assert "hint: run bridle session fsck for details; restore the file from a backup" in done.err
         assert f"fail  store     {database}" in doctor.out
         titles = {session["title"] for session in json.loads(listed.out)}
         assert len(json.loads(listed.out)) == 3

@@ -223,7 +223,7 @@ def test_a_dry_run_shows_and_changes_nothing(bridle: Bridle):
     assert done == Done(
         0,
         "--- new.txt\n+++ new.txt\n@@ -1,2 +1,1 @@\n new\n-more\n",
-        "turns 5 to 6 leave the conversation\nnothing was changed: this was a dry run\n",
+        "turns 5 to 6 will be removed from the conversation\nnothing was changed: this was a dry run\n",
     )
     assert (tree(bridle), bridle.sessions()[0]["last_seq"]) == (AT_THE_END, events)
 
@@ -236,7 +236,7 @@ def test_files_alone_or_the_conversation_alone(bridle: Bridle):
 
     assert (files.code, files.err) == (0, "")
     assert after_files == (AFTER_EDIT, 7)
-    assert talk == Done(0, "", "turn 6 leaves the conversation\n")
+    assert talk == Done(0, "", "turn 6 will be removed from the conversation\n")
     assert tree(bridle) == AT_THE_END
     assert len(json.loads(bridle("session", "turns", "0", "--json").out)) == 6
 
@@ -264,10 +264,10 @@ def test_what_somebody_else_changed_is_not_overwritten(bridle: Bridle):
     done = bridle("session", "rewind", "0", "--to", "2", "--yes")
 
     assert done.code == 1
-    overwrite = "bridle session rewind ID --to 2 --yes --force overwrites them and can be undone"
+    overwrite = "bridle session rewind ID --to 2 --yes --force overwrites them (this can be undone)"
     assert steady(done.err).splitlines() == [
-        "turns 3 to 6 leave the conversation",
-        "error: changed by somebody else since: new.txt",
+        "turns 3 to 6 will be removed from the conversation",
+        "error: changed outside the session: new.txt",
         f"hint: {overwrite}; --only conversation leaves all files alone",
     ]
     assert tree(bridle) == changed
@@ -281,8 +281,8 @@ def test_a_dry_run_names_the_conflicts(bridle: Bridle):
 
     assert done.code == 0
     assert done.err.splitlines() == [
-        "warning: new.txt was changed by somebody else since",
-        "turns 3 to 6 leave the conversation",
+        "warning: new.txt was changed outside the session",
+        "turns 3 to 6 will be removed from the conversation",
         "nothing was changed: this was a dry run",
     ]
 
@@ -298,8 +298,8 @@ def test_force_overwrites_and_can_be_undone(bridle: Bridle):
 
     assert (forced.code, undone.code) == (0, 0)
     assert forced.err.splitlines()[:2] == [
-        "warning: greet.py was changed by somebody else since",
-        "warning: new.txt was changed by somebody else since",
+        "warning: greet.py was changed outside the session",
+        "warning: new.txt was changed outside the session",
     ]
     assert there == AFTER_EDIT
     assert tree(bridle) == changed
@@ -315,10 +315,10 @@ def test_what_cannot_be_brought_back_is_said_before_and_after(bridle: Bridle):
     tried = bridle("session", "rewind", session, "--to", "0", "--dry-run")
     done = bridle("session", "rewind", session, "--to", "0", "--yes")
 
-    warning = "warning: large cannot be brought back: it was too large to keep"
+    warning = "warning: large cannot be restored: it was too large to save"
     assert (tried.code, tried.err.splitlines()[0]) == (0, warning)
     assert (done.code, done.err.splitlines()[0]) == (1, warning)
-    assert done.err.splitlines()[-1].startswith("warning: could not be brought back: large: ")
+    assert done.err.splitlines()[-1].startswith("warning: could not be restored: large: ")
     assert (bridle.project / "large").exists() is (bridle.project / "made").exists() is False
 
 
@@ -328,13 +328,13 @@ def test_what_cannot_be_brought_back_is_said_before_and_after(bridle: Bridle):
 def test_on_a_terminal_it_shows_asks_and_says_how_to_undo(bridle: Bridle):
     with bridle.terminal("session", "rewind", "0", "--to", "4") as terminal:
         terminal.expect("-more\n")
-        terminal.expect("turns 5 to 6 leave the conversation\n")
-        terminal.expect("go back to turn 4? [y/N] ")
+        terminal.expect("turns 5 to 6 will be removed from the conversation\n")
+        terminal.expect("rewind to turn 4? [y/N] ")
         terminal.send("y\n")
         assert terminal.finish() == 0
         terminal.expect("is back at turn 4 (to undo this: bridle session rewind ")
     with bridle.terminal("session", "rewind", "0", "--undo") as terminal:
-        terminal.expect("take the last rewind back? [y/N] ")
+        terminal.expect("undo the last rewind? [y/N] ")
         terminal.send("y\n")
         assert terminal.finish() == 0
 
@@ -344,7 +344,7 @@ def test_on_a_terminal_it_shows_asks_and_says_how_to_undo(bridle: Bridle):
 @pytest.mark.parametrize(("keys", "code"), [("\n", 0), ("n\n", 0), ("\x04", 0), ("\x03", 130)])
 def test_anything_but_yes_changes_nothing(bridle: Bridle, keys: str, code: int):
     with bridle.terminal("session", "rewind", "0", "--to", "0") as terminal:
-        terminal.expect("go back to turn 0? [y/N] ")
+        terminal.expect("rewind to turn 0? [y/N] ")
         terminal.send(keys)
         assert terminal.finish() == code
 
@@ -357,7 +357,7 @@ def test_without_a_terminal_a_yes_must_be_given(bridle: Bridle):
 
     assert (done.code, steady(done.err)) == (
         64,
-        "error: going back needs a yes\nhint: bridle session rewind ID --to 4 --only files --yes\n",
+        "error: rewinding needs confirmation\nhint: bridle session rewind ID --to 4 --only files --yes\n",
     )
     assert tree(bridle) == AT_THE_END
 
@@ -368,24 +368,24 @@ def test_without_a_terminal_a_yes_must_be_given(bridle: Bridle):
         (
             ["rewind", "0", "--yes"],
             64,
-            "error: say where to go back to\nhint: --to TURN (see bridle session turns ID), or --undo\n",
+            "error: no turn given\nhint: --to TURN (see bridle session turns ID), or --undo\n",
         ),
         (
             ["rewind", "0", "--to", "7", "--yes"],
             64,
-            "error: there are turns 0 to 6, not 7\nhint: bridle session turns ID\n",
+            "error: the session has turns 0 to 6, not 7\nhint: bridle session turns ID\n",
         ),
         (
             ["rewind", "0", "--to", "-1", "--yes"],
             64,
-            "error: there are turns 0 to 6, not -1\nhint: bridle session turns ID\n",
+            "error: the session has turns 0 to 6, not -1\nhint: bridle session turns ID\n",
         ),
         (
             ["rewind", "0", "--to", "x"],
             64,
             "error: argument --to: invalid int value: 'x'\nhint: bridle session rewind --help\n",
         ),
-        (["rewind", "0", "--undo", "--yes"], 64, "error: nothing was rewound in this session\n"),
+        (["rewind", "0", "--undo", "--yes"], 64, "error: this session has no rewind to undo\n"),
         (
             ["rewind", "0", "--to", "1", "--undo"],
             64,
@@ -394,7 +394,7 @@ def test_without_a_terminal_a_yes_must_be_given(bridle: Bridle):
         (
             ["diff", "0", "--turn", "9"],
             64,
-            "error: there are turns 0 to 6, not 9\nhint: bridle session turns ID\n",
+            "error: the session has turns 0 to 6, not 9\nhint: bridle session turns ID\n",
         ),
         *(
             ([*command, "--json"], 1, 'error: no session "nope"\nhint: bridle session list --all\n')

@@ -71,11 +71,11 @@ def test_what_is_wrong_is_told_and_the_exit_code_says_it(bridle: Bridle, skills:
     (skills / "bad.md").write_text("---\nname: [\n---\nx")
     (skills / "review/SKILL.md").write_text("---\nname: look\ndescription: d\n---\nx")
 
-    assert good == Done(0, "2 skills, all in order\n", "")
+    assert good == Done(0, "2 skills, no problems\n", "")
     assert bridle("skills", "check") == Done(
         1,
         f"broken   {skills}/bad.md:3: not valid YAML: did not find expected node content\n"
-        f'warning  {skills}/review/SKILL.md:2: its name "look" is not that of its folder\n'
+        f'warning  {skills}/review/SKILL.md:2: its name "look" differs from its folder\'s\n'
         "         hint: rename one of them; until then it is called review\n",
         "",
     )
@@ -93,8 +93,8 @@ def test_a_new_skill_is_in_order(bridle: Bridle, flags: tuple[str, ...]):
     made = bridle("skills", "new", "release-notes", *flags)
 
     assert made == Done(0, f"{folder}/release-notes/SKILL.md\n", "")
-    assert bridle("skills", "check") == Done(0, "1 skill, all in order\n", "")
-    assert "what is to be done with v2." in bridle("skills", "show", "release-notes", "v2").out
+    assert bridle("skills", "check") == Done(0, "1 skill, no problems\n", "")
+    assert "what to do with v2." in bridle("skills", "show", "release-notes", "v2").out
     assert bridle("skills", "new", "release-notes", *flags) == Done(
         1,
         "",
@@ -108,7 +108,8 @@ def test_a_new_skill_needs_a_name_that_all_programs_take(bridle: Bridle, name: s
 
     assert (done.code, list(bridle.home.iterdir())) == (64, [])
     assert done.err == (
-        f'error: "{name}" is not a name for a skill\nhint: small letters, digits and single dashes\n'
+        f'error: "{name}" is not a valid name for a skill\n'
+        "hint: lowercase letters, digits and single dashes\n"
     )
 
 

@@ -21,13 +21,13 @@ def shown(project: Path) -> str:
         '  .bridle/config.toml:2  rules.mode = "yolo"\n'
         "      a project may only choose a stricter mode than yours\n"
         '  .bridle/agents/coder/config.toml:2  rules.allow = ["edit_file"]\n'
-        "      a project may not allow anything by itself\n"
+        "      a project may not allow anything\n"
     )
 
 
 def test_a_project_is_shown_and_trusted_after_a_yes(bridle: Bridle, project: Path):
     with bridle.terminal("trust") as terminal:
-        terminal.expect(f"{shown(project)}trust it as it is now? [y/N] ")
+        terminal.expect(f"{shown(project)}trust these settings? [y/N] ")
         terminal.send("y\n")
         code = terminal.finish()
 
@@ -50,7 +50,9 @@ def test_without_a_terminal_a_flag_is_needed(bridle: Bridle, project: Path):
     told = bridle("trust", "--yes", str(project / ".bridle"), cwd=bridle.home.parent)
 
     assert asked == Done(
-        64, shown(project), "error: trust needs a yes\nhint: bridle trust --yes, after you have read it\n"
+        64,
+        shown(project),
+        "error: trusting needs confirmation\nhint: review it, then run bridle trust --yes\n",
     )
     assert told == Done(0, shown(project), "")
     assert bridle("config", "get", "rules.mode") == Done(0, "yolo\n", "")
@@ -66,8 +68,8 @@ def test_a_changed_project_is_inert_and_says_so(bridle: Bridle, project: Path):
     assert done == Done(
         0,
         "ask\n",
-        "warning: this project has changed since you trusted it: left out rules.mode "
-        "(hint: bridle trust shows and allows them)\n",
+        "warning: this project has changed since you trusted it: ignored rules.mode "
+        "(hint: review and allow them with bridle trust)\n",
     )
     assert bridle("trust", "--list").out == f"{project}  (changed)\n"
 
@@ -102,8 +104,8 @@ def test_a_harmless_project_needs_no_trust(bridle: Bridle, project: Path):
     (project / ".bridle" / "config.toml").write_text('[rules]\ndeny = ["bash"]\n')
     (project / ".bridle" / "agents" / "coder" / "config.toml").unlink()
 
-    told = f"nothing in {project} needs trust\n"
-    hint = "hint: bridle trust --yes lets language servers run that lie in it\n"
+    told = f"nothing in {project} needs your trust\n"
+    hint = "hint: bridle trust --yes allows the language servers that are part of it\n"
     assert bridle("trust") == Done(0, "", told + hint)
     assert not (bridle.home / "trust.json").exists()
 
@@ -122,7 +124,7 @@ def test_a_repository_without_settings_can_be_trusted(bridle: Bridle):
     listed = bridle("trust", "--list").out
     (bridle.project / ".mcp.json").write_text("{}")
 
-    assert done == Done(0, "", f"nothing in {bridle.project} needs trust\n")
+    assert done == Done(0, "", f"nothing in {bridle.project} needs your trust\n")
     assert listed == f"{bridle.project}\n"
     assert bridle("trust", "--list").out == f"{bridle.project}  (changed)\n"
 
@@ -142,7 +144,7 @@ def test_servers_of_a_project_are_shown_and_trusted(bridle: Bridle):
     asked = bridle("trust")
     told = bridle("trust", "--yes")
 
-    why = "      a project may not start or reach servers of its own by itself\n"
+    why = "      a project may not start or use its own servers\n"
     assert (
         asked.out
         == told.out

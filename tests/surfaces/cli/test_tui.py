@@ -15,7 +15,7 @@ def test_without_a_terminal_it_is_refused(bridle: Bridle):
 def test_a_terminal_that_is_dumb_is_refused(bridle: Bridle):
     with bridle.terminal(TERM="dumb") as terminal:
         terminal.expect(
-            "error: the terminal interface needs a terminal that can move the cursor, and TERM is dumb"
+            "error: the terminal interface needs a terminal that can move the cursor, but TERM is dumb"
         )
         terminal.expect('hint: set TERM, or use bridle run "…"')
         assert terminal.finish() == 64
@@ -25,7 +25,7 @@ def test_keys_that_cannot_be_are_told_before_anything_is_shown(bridle: Bridle):
     bridle.home.mkdir(exist_ok=True)
     (bridle.home / "config.toml").write_text('tui.theme = "dark"\ntui.keys.leve = ["f12"]\n')
     with bridle.terminal() as terminal:
-        terminal.expect("error: tui.keys.leve: there is no such action")
+        terminal.expect("error: tui.keys.leve: unknown action")
         terminal.expect("hint: did you mean leave")
         assert terminal.finish() == 1
 

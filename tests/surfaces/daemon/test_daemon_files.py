@@ -20,7 +20,10 @@ def test_one_at_a_time_is_the_daemon(home: Path):
     assert (place.is_held(), place.pid()) == (False, 0)
     with place.held():
         assert (other.is_held(), other.pid()) == (True, os.getpid())
-        with pytest.raises(DaemonAlreadyRuns, match=rf"runs already \(process {os.getpid()}\)"), other.held():
+        with (
+            pytest.raises(DaemonAlreadyRuns, match=rf"is already running \(process {os.getpid()}\)"),
+            other.held(),
+        ):
             pass
         assert other.is_held()
     assert not other.is_held()

@@ -117,7 +117,7 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
 
     assert str(refused.value) == (
         f'http.bind: cannot listen at "127.0.0.1:{taken}": Address already in use '
-        "(hint: bridle config set http.bind 127.0.0.1:0 takes a port that is free)"
+        "(hint: bridle config set http.bind 127.0.0.1:0 picks a free port)"
     )
     await service.aclose()
     other.close()

@@ -170,7 +170,7 @@ def test_the_log_says_what_is_different(data: Path, env: dict[str, str]):
     assert child.wait() == 0
     assert lines[:3] == [
         f"Kontekst's installation in {data}, as {data}/config.toml says",
-        'bind = ":0" would let every machine in: gRPC listens at 127.0.0.1:0 only',
+        'bind = ":0" would accept every machine; gRPC listens at 127.0.0.1:0 only',
         "gRPC at 127.0.0.1 asks for no token: every program on this machine can use it",
     ]
 

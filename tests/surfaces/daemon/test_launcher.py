@@ -45,7 +45,7 @@ def test_ten_starts_at_once_give_one_daemon(bridle: Bridle):
 
     said = {out.decode().replace(" already", "") for out, _, _ in ended}
     assert (said, {code for _, _, code in ended}, {err for _, err, _ in ended}) == (
-        {f"the daemon runs (process {pid})\n"},
+        {f"the daemon is running (process {pid})\n"},
         {0},
         {b""},
     )
@@ -59,11 +59,11 @@ def test_a_daemon_starts_once_and_stops_once(bridle: Bridle):
     pid = pid_of(bridle)
     stopped = bridle("daemon", "stop")
 
-    assert first == Done(0, f"the daemon runs (process {pid})\n", "")
-    assert again == Done(0, f"the daemon runs already (process {pid})\n", "")
-    assert stopped == Done(0, f"the daemon has ended (process {pid})\n", "")
-    assert bridle("daemon", "stop") == Done(0, "no daemon runs\n", "")
-    assert bridle("daemon", "status") == Done(1, "no daemon runs\n", "")
+    assert first == Done(0, f"the daemon is running (process {pid})\n", "")
+    assert again == Done(0, f"the daemon is already running (process {pid})\n", "")
+    assert stopped == Done(0, f"the daemon stopped (process {pid})\n", "")
+    assert bridle("daemon", "stop") == Done(0, "the daemon is not running\n", "")
+    assert bridle("daemon", "status") == Done(1, "the daemon is not running\n", "")
     assert sorted(path.name for path in (bridle.home / "run").iterdir()) == ["daemon.lock", "token"]
 
 
@@ -72,7 +72,9 @@ async def test_a_second_daemon_says_who_is_there(daemon: DaemonProcess, bridle: 
 
     second = bridle("daemon", "run")
 
-    assert second == Done(1, "", f"error: the daemon of {bridle.home} runs already (process {daemon.pid})\n")
+    assert second == Done(
+        1, "", f"error: the daemon of {bridle.home} is already running (process {daemon.pid})\n"
+    )
     async with daemon.reached() as client:
         assert (await client.status()).pid == daemon.pid
 
@@ -82,7 +84,7 @@ async def test_a_socket_and_a_lock_that_are_left_over_do_not_matter(daemon: Daem
     daemon.kill()
     assert daemon.place.socket.is_socket()
 
-    assert bridle("daemon", "status") == Done(1, "no daemon runs\n", "")
+    assert bridle("daemon", "status") == Done(1, "the daemon is not running\n", "")
     assert bridle("run", "--model", bridle.script({"text": "alone"}), "hi").out == "alone\n"
     await daemon.start()
     async with daemon.reached() as client:
@@ -125,7 +127,7 @@ def test_a_port_that_is_taken_is_named(bridle: Bridle, key: str):
     assert start == Done(
         1,
         "",
-        f"error: the daemon did not start: {said}\nhint: look into {bridle.home}/logs/daemon.log\n",
+        f"error: the daemon did not start: {said}\nhint: see {bridle.home}/logs/daemon.log\n",
     )
     assert not DaemonFiles(bridle.home).is_held()
     assert not DaemonFiles(bridle.home).socket.exists()
@@ -137,7 +139,7 @@ def test_an_address_that_others_can_reach_is_refused(bridle: Bridle):
     done = bridle("daemon", "run")
 
     assert done.code == 1
-    assert 'error: serve.tcp: "0.0.0.0:7777" can be reached from other machines, and' in done.err
+    assert 'error: serve.tcp: "0.0.0.0:7777" can be reached from other machines, but' in done.err
     assert 'hint: use "127.0.0.1:7777", or set cert and key in [serve.tls]' in done.err
 
 
@@ -195,8 +197,8 @@ async def test_a_client_of_another_version_goes_on_alone(daemon: DaemonProcess, 
 
     assert (done.returncode, done.stdout, status.sessions) == (0, "alone\n", ())
     assert done.stderr == (
-        f"warning: the daemon refused us: the daemon is Bridle {status.version}, the client 9.9; "
-        "going on without it\n"
+        f"warning: the daemon refused the connection: the daemon is Bridle {status.version}, the client 9.9; "
+        "continuing without it\n"
         "hint: bridle daemon restart\n"
     )
 
@@ -209,14 +211,14 @@ async def test_a_daemon_of_another_version_can_be_stopped(daemon: DaemonProcess,
     assert daemon.wait() == 0
     out, _ = stop.communicate(timeout=PATIENCE_S)
 
-    assert out.decode() == f"the daemon has ended (process {daemon.pid})\n"
+    assert out.decode() == f"the daemon stopped (process {daemon.pid})\n"
 
 
 async def test_a_daemon_that_does_not_listen_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(launcher, "START_S", 0.05)
     place = DaemonFiles(home)
     with place.held():
-        with pytest.raises(DaemonGone, match=rf"process {os.getpid()}\) has its lock and does not listen"):
+        with pytest.raises(DaemonGone, match=rf"process {os.getpid()}\) holds its lock but does not listen"):
             await launcher.connect_if_running(place)
         with socket.socket(socket.AF_UNIX) as silent, place.socket_path() as path:
             silent.bind(path)
@@ -234,7 +236,7 @@ async def test_something_else_that_listens_is_not_taken_for_a_daemon(home: Path)
     place = DaemonFiles(home)
     with place.held():
         server = await asyncio.start_unix_server(serve, place.socket)
-        with pytest.raises(DaemonGone, match="what listens there is not Bridle's daemon"):
+        with pytest.raises(DaemonGone, match="the program listening there is not Bridle's daemon"):
             await launcher.connect_if_running(place)
         server.close()
 

@@ -27,9 +27,9 @@ def test_other_machines_need_tls_and_a_token(address: str):
     host = address.rpartition(":")[0].strip("[]")
 
     assert parse_listen_address(address, "http.bind", tls=TLS) == (host, 80)
-    with pytest.raises(ConfigError, match=r"^http\.bind: .* no protection by TLS"):
+    with pytest.raises(ConfigError, match=r"^http\.bind: .* not protected by TLS"):
         parse_listen_address(address, "http.bind", tls=NO_TLS)
-    with pytest.raises(ConfigError, match="no protection by a token"):
+    with pytest.raises(ConfigError, match="not protected by a token"):
         parse_listen_address(address, "http.bind", tls=TLS, has_token=False)
 
 
@@ -40,5 +40,5 @@ def test_a_port_is_a_number(address: str):
 
 
 def test_an_authority_without_a_certificate_is_a_mistake():
-    with pytest.raises(ConfigError, match=r"^http\.tls: client_ca without a certificate"):
+    with pytest.raises(ConfigError, match=r"^http\.tls: client_ca needs a certificate"):
         parse_listen_address("127.0.0.1:1", "http.bind", tls=TlsFiles(client_ca="/ca", where="http.tls"))

@@ -394,7 +394,7 @@ async def test_an_unknown_tool_and_broken_arguments_are_proposed_and_fail():
         *turn("Oh."),
         completed("Oh."),
     ]
-    assert found[0].output.startswith("there is no tool") or "nothing" in found[0].output
+    assert found[0].output.startswith("no tool is named") or "nothing" in found[0].output
 
 
 async def test_only_an_unknown_tool_is_proposed_too():

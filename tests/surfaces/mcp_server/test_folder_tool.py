@@ -45,7 +45,7 @@ async def test_all_there_is_can_be_looked_at_without_trust(home: Path):
         ({"what": "secrets"}, "what: invalid enum value 'secrets'"),
         ({"what": "rules", "cwd": "/nowhere"}, "cwd: '/nowhere' is not a folder"),
         ({"what": "servers", "cwd": "relative"}, "cwd: 'relative' is not a folder"),
-        ({"what": "stats", "cwd": "/"}, "cwd: has no meaning here"),
+        ({"what": "stats", "cwd": "/"}, "cwd: does not apply here"),
     ],
 )
 async def test_what_makes_no_sense_is_refused(home: Path, arguments: dict[str, Any], said: str):

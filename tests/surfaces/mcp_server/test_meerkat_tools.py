@@ -147,7 +147,7 @@ async def test_built_in_tools_are_there_only_if_they_are_wanted(home: Path):
         ({"prompt": "go on"}, "tool_results: there is none for c1, c2"),
         ({"tool_results": [*results(c1="x"), *results(c1="y")]}, "a tool_use_id is there twice"),
         ({"tool_results": [{"tool_use_id": "c1"}]}, "tool_results[0].content: is missing"),
-        ({"tool_results": results(c1="x"), "tool_result": []}, "tool_result: there is no such field"),
+        ({"tool_results": results(c1="x"), "tool_result": []}, "tool_result: unknown field"),
     ],
 )
 async def test_results_that_do_not_fit_are_refused_and_the_run_goes_on_waiting(

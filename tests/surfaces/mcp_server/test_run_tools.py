@@ -75,7 +75,7 @@ async def test_a_prompt_is_answered_with_text_and_structure(home: Path, era: Era
     ("arguments", "said"),
     [
         ({}, "prompt: is missing"),
-        ({"prompt": "hi", "promt": "hi"}, "promt: there is no such field"),
+        ({"prompt": "hi", "promt": "hi"}, "promt: unknown field"),
         ({"prompt": 7}, "prompt: expected `str`, got `int`"),
         ({"prompt": "hi", "max_turns": -1}, "max_turns: expected `int` >= 0"),
         ({"prompt": "hi", "allow": ["bash("]}, "bash("),

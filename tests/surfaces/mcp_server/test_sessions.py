@@ -124,7 +124,7 @@ async def test_changes_on_disk_are_shown_in_part_and_before_they_are_undone(home
         ]
         assert [one["path"] for one in both["changes"]] == ["a.txt"]
         assert (lines(plan["text"]), plan["plan"]["conflicts"]) == (["-two", "+one"], [])
-        assert conflict["text"].startswith("a.txt: somebody else has changed it since\n")
+        assert conflict["text"].startswith("a.txt: changed outside the session\n")
 
 
 def lines(diff: str) -> list[str]:

@@ -105,7 +105,7 @@ def test_nothing_is_written_over_what_somebody_else_has_changed(config: UserConf
         ({"providers": {"mine": {"port": 1}}}, "port"),
         ({"hooks": {"entries": [{"id": "", "runtime": {"type": "command", "command": "x"}}]}}, "id"),
         ({"small_model": "(hidden)"}, "nothing is hidden"),
-        ({"rules": {"allow": [None]}}, "null is no setting"),
+        ({"rules": {"allow": [None]}}, "null is not a setting"),
         ({"rules": {"allow": ["bash("]}}, "bash"),
     ],
 )

@@ -102,5 +102,5 @@ def test_a_hook_that_would_never_be_asked_is_refused():
         bridle.hook("pre_tool")  # type: ignore[arg-type]
     with pytest.raises(bridle.UsageError, match="capability 'deny' does not exist"):
         bridle.hook("run_started", capability="deny")  # type: ignore[arg-type]
-    with pytest.raises(bridle.UsageError, match="is no hook"):
+    with pytest.raises(bridle.UsageError, match="is not a hook"):
         opened_hooks([scripted])  # type: ignore[list-item]

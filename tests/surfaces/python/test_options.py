@@ -61,7 +61,7 @@ def test_rules_are_seen_from_the_folder_of_the_session():
 @pytest.mark.parametrize(
     ("keywords", "problem"),
     [
-        ({"modell": "a/b"}, 'there is no option "modell"'),
+        ({"modell": "a/b"}, 'unknown option "modell"'),
         ({"allow": "bash"}, "allow is a list of texts, not one"),
         ({"deny": [5]}, r"deny is a list of texts, not \[5\]"),
         ({"limits": 5}, "limits are not 5"),
@@ -86,10 +86,13 @@ KNOWN = ["grep", "glob", "web_fetch", "stock"]
             {"without_tools": ["Web-Fetch"]},
             "without_tools: no tool is named 'Web-Fetch' (hint: did you mean web_fetch?)",
         ),
-        ({"builtins": ["zzz"]}, f"builtins: no tool is named 'zzz' (hint: the tools are {', '.join(KNOWN)})"),
+        (
+            {"builtins": ["zzz"]},
+            f"builtins: no tool is named 'zzz' (hint: available tools: {', '.join(KNOWN)})",
+        ),
         (
             {"builtins": ["x" * 500]},
-            f"builtins: no tool is named '{'x' * 80}' (hint: the tools are {', '.join(KNOWN)})",
+            f"builtins: no tool is named '{'x' * 80}' (hint: available tools: {', '.join(KNOWN)})",
         ),
     ],
 )

@@ -54,7 +54,7 @@ async def test_nobody_to_ask_is_a_denial_that_names_the_rule(tmp_path: Path):
     error = await failing(tmp_path, ScriptedProvider.of(Call("pay"), repeat=True))
 
     assert type(error) is bridle.RunDenied
-    assert str(error) == 'pay: nobody is there to approve it (hint: allow=["pay"] lets it through)'
+    assert str(error) == 'pay: nobody is there to approve it (hint: to allow it: allow=["pay"])'
     assert [call.rules for call in error.result.denied] == [("pay",)]
 
 

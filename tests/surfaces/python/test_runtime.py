@@ -165,7 +165,7 @@ async def test_the_newest_session_of_a_folder_or_a_new_one(tmp_path: Path):
         await b.session(cwd=tmp_path / "other")
 
         assert (await b.session(newest=True)).id == first.id
-        with pytest.raises(bridle.UsageError, match="cannot both say"):
+        with pytest.raises(bridle.UsageError, match="use either newest or an id"):
             await b.session("x", newest=True)
         with pytest.raises(bridle.UsageError, match=f"works in {tmp_path}, not in {tmp_path}/other"):
             await b.session(first.id, cwd=tmp_path / "other")
@@ -174,11 +174,13 @@ async def test_the_newest_session_of_a_folder_or_a_new_one(tmp_path: Path):
 
 
 async def test_what_cannot_be_opened_is_said(tmp_path: Path, home: Path, env: dict[str, str]):
-    with pytest.raises(bridle.UsageError, match="is no folder"):
+    with pytest.raises(bridle.UsageError, match="is not a folder"):
         bridle.open(cwd=tmp_path / "none")
-    with pytest.raises(bridle.UsageError, match="hooks: the daemon has an engine of its own"):
+    with pytest.raises(
+        bridle.UsageError, match="hooks: not available with the daemon, which has its own engine"
+    ):
         bridle.open(daemon=True, hooks=[bridle.hook("run_started")(lambda seen: None)])
-    with pytest.raises(bridle.UsageError, match="no daemon runs for"):
+    with pytest.raises(bridle.UsageError, match="no daemon is running for"):
         async with bridle.open(daemon=True, environ=env):
             pass
     with pytest.raises(bridle.ConfigError, match=r"rules\.mode"):
@@ -238,7 +240,7 @@ async def test_what_there_is_in_a_folder(home: Path, env: dict[str, str], tmp_pa
         agents, skills, models = await b.agents(), await b.skills(other), await b.models()
         rules, servers, used = await b.rules(str(other)), await b.servers(other), await b.stats(since="1d")
         every = await b.models(every=True)
-        with pytest.raises(bridle.UsageError, match="is no folder"):
+        with pytest.raises(bridle.UsageError, match="is not a folder"):
             await b.skills(tmp_path / "none")
         with pytest.raises(bridle.ConfigError):
             await b.stats(since="soon")

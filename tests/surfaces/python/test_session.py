@@ -202,9 +202,9 @@ async def test_what_no_one_could_read_again_is_not_stored(tmp_path: Path, option
     store = EphemeralStore(FixedClock())
     async with opened(ScriptedProvider.of("one", "two"), tmp_path, store=store) as b:
         session = await b.session()
-        with pytest.raises(bridle.UsageError, match="the command makes no sense"):
+        with pytest.raises(bridle.UsageError, match="the command is invalid"):
             await session.run("x", **options)
-        with pytest.raises(bridle.UsageError, match="the command makes no sense"):
+        with pytest.raises(bridle.UsageError, match="the command is invalid"):
             await session.rename(5)  # type: ignore[arg-type]
         with pytest.raises(bridle.UsageError, match="title is a text"):
             await b.session(title=5)  # type: ignore[arg-type]

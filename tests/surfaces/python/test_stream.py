@@ -77,7 +77,7 @@ async def test_a_failure_is_raised_after_the_last_record_unless_nobody_wants_it(
         assert quiet.result.reason == "again"
 
 
-LEFT = ("cancelled", "the program has left it")
+LEFT = ("cancelled", "the program left the run")
 
 
 async def test_leaving_the_block_cancels_the_run(tmp_path: Path):

@@ -258,11 +258,11 @@ async def test_what_a_plain_function_raises_ends_its_call_and_not_the_program(
 
 
 def test_whatever_is_no_tool_is_refused():
-    with pytest.raises(bridle.UsageError, match="3 is no tool"):
+    with pytest.raises(bridle.UsageError, match="3 is not a tool"):
         to_tools([3])  # type: ignore[list-item]
     with pytest.raises(bridle.UsageError, match="tools are a list"):
         to_tools(print)  # type: ignore[arg-type]
-    with pytest.raises(bridle.UsageError, match="tool print: there is no access 'all'"):
+    with pytest.raises(bridle.UsageError, match="tool print: unknown access 'all'"):
         bridle.tool(access="all")(print)  # type: ignore[call-overload]
     with pytest.raises(bridle.UsageError, match='two tools are named "ship"'):
         to_tools([ship, ship])

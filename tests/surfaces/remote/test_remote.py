@@ -283,7 +283,7 @@ async def test_whoever_speaks_another_language_is_turned_away(tmp_path: Path, li
         writer.close()
         assert await (await hall.client()).ask(ListSessions()) != ()
 
-    assert answer["refusal"] == "that is not how a client of Bridle says hello"
+    assert answer["refusal"] == "not a Bridle client"
 
 
 async def test_garbage_after_the_hello_is_answered_and_does_no_harm(tmp_path: Path):
@@ -388,7 +388,7 @@ async def test_a_lender_that_goes_leaves_no_call_waiting(tmp_path: Path):
             end = await hall.stage.service.wait(hall.stage.session, run)
         results = [event.result.output for event in await hall.stage.log() if isinstance(event, ToolFinished)]
 
-    assert (end.outcome, results) == ("completed", ["whoever lent this tool has gone"])
+    assert (end.outcome, results) == ("completed", ["the client that provides this tool is gone"])
 
 
 async def test_what_cannot_be_lent_is_said_at_once(tmp_path: Path):

@@ -271,10 +271,10 @@ BAD_BODIES = [
     (b'{"type":"make_coffee"}', "body: type: invalid value 'make_coffee'"),
     (b'{"type":"decide","answer":"once"}', "body: call_id: is missing"),
     (b'{"type":"rename","title":7}', "body: title: expected `str`, got `int`"),
-    (b'{"type":"rename","title":"x","color":"red"}', "body: color: there is no such field"),
+    (b'{"type":"rename","title":"x","color":"red"}', "body: color: unknown field"),
     (
         b'{"type":"steer","message":{"role":"user","parts":[{"type":"text","text":"","color":1}]}}',
-        "body: message.parts[0].color: there is no such field",
+        "body: message.parts[0].color: unknown field",
     ),
 ]
 
@@ -337,7 +337,7 @@ def test_one_field_too_many_is_found_wherever_it_is(value: dict[str, Any], chanc
 
     objects = [found for found in _objects(value) if "type" in found]
     chance.choice(objects)["surplus"] = 1
-    with pytest.raises(UsageError, match="surplus: there is no such field"):
+    with pytest.raises(UsageError, match="surplus: unknown field"):
         parse_body(json.encode(value), Branch)
 
 

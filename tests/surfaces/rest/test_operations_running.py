@@ -152,9 +152,9 @@ async def test_what_is_not_offered_is_refused_and_leaves_nothing(
     asked: list[tuple[dict[str, Any], int, str]] = [
         ({"host_mode": True}, 501, "host_mode is not offered here"),
         ({"verbose": True}, 501, "verbose is not offered here"),
-        ({"external_tools": [{"name": "t"}]}, 501, "external_tools: a tool cannot be called by REST"),
+        ({"external_tools": [{"name": "t"}]}, 501, "external_tools: not available over REST"),
         ({"preload_skills": ["nope"]}, 404, "no skill is named nope"),
-        ({"moddel": "x"}, 400, "body: moddel: there is no such field"),
+        ({"moddel": "x"}, 400, "body: moddel: unknown field"),
         ({"max_tokens": "x"}, 400, "body: max_tokens: expected `int | null`, got `str`"),
         ({"cwd": "nowhere"}, 400, "cwd: 'nowhere' is not a folder"),
         ({"agent": "nobody"}, 400, 'no agent named "nobody"'),

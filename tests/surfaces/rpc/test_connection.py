@@ -73,7 +73,7 @@ async def test_unknown_methods_and_params_are_refused():
     async with Stage(Play()) as stage, talking(stage.service) as talk:
         assert await fails(talk, "mob/create") == (-32601, "Method not found: mob/create")
         code, words = await fails(talk, "session/read", session_id="play", colour=1)
-        assert (code, words) == (-32602, "Invalid params: colour: there is no such field")
+        assert (code, words) == (-32602, "Invalid params: colour: unknown field")
         code, words = await fails(talk, "turn/start", session_id="play", prompt=7)
         assert (code, words[:15]) == (-32602, "Invalid params:")
         assert await fails(talk, "session/read", session_id="../x") == (
@@ -407,7 +407,7 @@ async def test_a_tool_fails_when_its_client_goes():
         ended = await stage.until(RunEnded)
 
         assert (ended.outcome, ended.text) == ("completed", "Done.")
-        assert "the client that lent this tool is gone" in str(play.requests[-1].messages[-1])
+        assert "the client that provides this tool is gone" in str(play.requests[-1].messages[-1])
         await stage.run("again")
         assert play.requests[-1].tools == ()
 
@@ -620,7 +620,7 @@ async def test_runs_of_another_process_are_left_to_it():
             run = talk.ask("turn/start", session_id="play", prompt="hi")
             await play.streaming.wait()
             talk.hang_up()
-            with pytest.raises(RpcError, match="the input has ended before the run") as left:
+            with pytest.raises(RpcError, match="the input ended before the run") as left:
                 await talk.answer(run)
             await talk.end()
         assert left.value.code == -32005
@@ -727,7 +727,7 @@ async def test_what_broke_is_not_told_in_detail(caplog: pytest.LogCaptureFixture
 
         stage.service.ask = broken  # type: ignore[method-assign]
         async with talking(stage.service) as talk:
-            assert await fails(talk, "session/list") == (-32603, "Something broke")
+            assert await fails(talk, "session/list") == (-32603, "Internal error")
 
     assert "session/list failed: RuntimeError" in caplog.text
 

@@ -150,5 +150,5 @@ def test_errors_have_the_numbers_of_the_contract():
 
 def test_what_nobody_foresaw_is_not_told_in_detail():
     assert error_response(RuntimeError("password=secret")) == ErrorResponse(
-        -32603, "Something broke", {"name": "INTERNAL_ERROR"}
+        -32603, "Internal error", {"name": "INTERNAL_ERROR"}
     )

@@ -35,7 +35,7 @@ async def test_a_prompt_begins_a_session_and_gets_its_answer(home: Path, cwd: Pa
         Stage(Play(says("**Hello** you")), cwd=str(cwd)) as stage,
         tui(stage.service, home, cwd) as shown,
     ):
-        await shown.sees("new session", "sends; end a line with", "write a prompt")
+        await shown.sees("new session", "send; end a line with", "write a prompt")
         await shown.type("hi there")
         await shown.press("enter")
         await shown.sees("▌ hi there", "Hello you", "✓ done", "hi there · default · scripted/play · ask")
@@ -48,7 +48,7 @@ async def test_a_prompt_while_a_run_is_active_waits(home: Path, cwd: Path):
     play = Play(says("first answer"), says("second answer"), hold=True)
     async with Stage(play, cwd=str(cwd)) as stage, tui(stage.service, home, cwd, session=SESSION) as shown:
         await shown.send("one")
-        await shown.sees("running", "Enter queues · Ctrl+S or Alt+Enter steers")
+        await shown.sees("running", "Enter to queue · Ctrl+S or Alt+Enter to steer")
         await shown.send("two")
         await shown.sees("1 queued")
         play.go.set()
@@ -100,7 +100,7 @@ async def test_one_escape_cancels_nothing(home: Path, cwd: Path):
         await shown.send("go")
         await shown.sees("running")
         await shown.press("escape")
-        await shown.sees("Esc again cancels the run")
+        await shown.sees("press Esc again to cancel the run")
         play.go.set()
         await shown.sees("said at last", "✓ done")
 
@@ -335,7 +335,7 @@ async def test_ctrl_c_empties_the_prompt_and_leaves_only_when_pressed_again(idle
     await idle.press("up")
     assert idle.typed == "something"
     await idle.press("ctrl+c", "ctrl+c")
-    await idle.sees("Ctrl+C again leaves")
+    await idle.sees("press Ctrl+C again to quit")
     assert idle.app.return_value is None
     await idle.press("ctrl+c")
     assert idle.app.return_value is not None

@@ -25,9 +25,9 @@ def test_what_was_written_comes_back(tmp_path: Path):
 @pytest.mark.parametrize(
     ("environ", "words"),
     [
-        ({"EDITOR": "/nowhere/vi"}, "the editor /nowhere/vi is not there"),
+        ({"EDITOR": "/nowhere/vi"}, "the editor /nowhere/vi does not exist"),
         ({"EDITOR": "'half"}, "$EDITOR cannot be read: No closing quotation"),
-        ({"PATH": "/nowhere"}, "there is no editor"),
+        ({"PATH": "/nowhere"}, "no editor found"),
         ({"VISUAL": "false", "EDITOR": "true"}, "the editor /usr/bin/false ended with 1"),
     ],
 )

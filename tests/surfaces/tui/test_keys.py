@@ -70,15 +70,13 @@ def test_settings_give_an_action_other_keys_or_none():
 
 
 def test_an_action_that_does_not_exist_is_named_with_a_near_one():
-    assert (
-        refusal({"steeer": ["f12"]}) == "tui.keys.steeer: there is no such action (hint: did you mean steer)"
-    )
+    assert refusal({"steeer": ["f12"]}) == "tui.keys.steeer: unknown action (hint: did you mean steer)"
 
 
 def test_a_key_that_means_something_else_is_refused():
     assert refusal({"steer": ["ctrl+p"]}) == (
-        "tui.keys.steer: Ctrl+P is the key of palette (find a command by its name) "
-        "(hint: give palette another key too)"
+        "tui.keys.steer: Ctrl+P is the key of palette (find a command by name) "
+        "(hint: give palette another key)"
     )
 
 

@@ -24,7 +24,7 @@ async def test_the_daemon_is_killed_and_comes_back(tmp_path: Path, env: dict[str
 
     async def reached() -> SessionApi:
         if not daemon.place.is_held():
-            raise DaemonGone("the daemon is not there")
+            raise DaemonGone("the daemon does not exist")
         return await daemon.client()
 
     try:
@@ -47,7 +47,7 @@ async def test_the_daemon_is_killed_and_comes_back(tmp_path: Path, env: dict[str
 
             daemon.kill()  # in the middle of a run
             await daemon.start()
-            await shown.sees("cut off", "Enter goes on with it")
+            await shown.sees("interrupted", "Enter to resume it")
             await shown.press("enter")
             await shown.sees("waits for you", "touch x")
             await shown.press("ctrl+q")

@@ -44,7 +44,7 @@ async def test_a_daemon_that_does_not_start_is_done_without(tmp_path: Path, env:
     await api.aclose()
 
     assert not api.is_remote
-    assert told[0].endswith("; going on without it")
+    assert told[0].endswith("; continuing without it")
 
 
 async def test_a_daemon_that_was_stopped_is_waited_for(tmp_path: Path, env: dict[str, str]):

@@ -37,7 +37,7 @@ def test_runs_with_approvals_a_steer_a_fork_and_a_rewind(bridle: Bridle):
             terminal.press("C-s")
             terminal.expect("1 queued")
             terminal.insist("C-b", "┏━")
-            terminal.insist("y", "sent into the run", "be quick", "✓ done")
+            terminal.insist("y", "sent to the active run", "be quick", "✓ done")
             assert (bridle.project / "made.txt").read_text() == "made\nmade\n"
 
             terminal.press("F2")
@@ -48,16 +48,16 @@ def test_runs_with_approvals_a_steer_a_fork_and_a_rewind(bridle: Bridle):
             terminal.expect("1/2 make it")
 
             terminal.press("F6")
-            terminal.expect("go back to before …", "once more")
+            terminal.expect("rewind to before …", "once more")
             terminal.press("Enter")
-            terminal.expect('go back to before "once more"', "made.txt +0 -1")
+            terminal.expect('rewind to before "once more"', "made.txt +0 -1")
             terminal.press("g")
             terminal.expect("It is there now.", "back at event")
             assert "once more" not in terminal.screen
             assert (bridle.project / "made.txt").read_text() == "made\n"
 
             terminal.press("C-q")
-            terminal.expect("left; bridle tui --session", "ended with 0")
+            terminal.expect("left; reopen with bridle tui --session", "ended with 0")
         assert sorted(one["title"] for one in bridle.sessions()) == ["make it", "make it (fork)"]
     finally:
         bridle("daemon", "stop")

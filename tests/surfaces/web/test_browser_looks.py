@@ -38,7 +38,7 @@ async def play(stage: Stage) -> SessionId:
 
 async def test_the_dashboard_says_what_was_used_and_keeps_up(stage: Stage):
     page = await stage.open("#/dashboard")
-    await expect(page.get_by_text("Nothing was used in this time.")).to_be_visible()
+    await expect(page.get_by_text("No usage in this period.")).to_be_visible()
     session = await play(stage)
 
     totals = page.locator(".totals")
@@ -97,8 +97,8 @@ async def test_the_replay_goes_through_records_and_files(stage: Stage):
     await page.keyboard.press("Home")
 
     await expect(slider).to_have_value("1")
-    await expect(talk).to_contain_text("Nothing was said yet.")
-    await expect(files).to_contain_text("No file is changed yet.")
+    await expect(talk).to_contain_text("No messages yet.")
+    await expect(files).to_contain_text("No files changed yet.")
     changed = [
         record.seq
         for record in await stage.service.ask(Records(session))

@@ -154,10 +154,10 @@ async def test_going_back_shows_what_it_takes_back_and_a_fork_goes_its_own_way(s
     await expect(page.get_by_role("article", name="Before the fork")).to_contain_text("edit it")
     await page.goto(f"{stage.origin}/#/s/{session}")
     await page.get_by_role("article", name="You").hover()
-    await page.get_by_role("button", name="Go back").click()
-    dialog = page.get_by_role("dialog", name="Go back")
+    await page.get_by_role("button", name="Rewind").click()
+    dialog = page.get_by_role("dialog", name="Rewind")
     await expect(dialog).to_contain_text("x = 2")
-    await dialog.get_by_role("button", name="Go back").click()
+    await dialog.get_by_role("button", name="Rewind").click()
 
     await expect(page.get_by_role("article", name="You")).to_have_count(0)
     await expect(prompt_of(page)).to_have_value("edit it")

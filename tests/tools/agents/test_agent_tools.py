@@ -171,7 +171,7 @@ async def test_fork_understands_everything():
         (
             "agent_status",
             {"agent_id": "agent-9"},
-            "no sub-agent is named 'agent-9' (hint: there are agent-1)",
+            "unknown sub-agent 'agent-9' (hint: there are agent-1)",
         ),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_call_that_was_no_order_gives_none(tool: str, args: dict[str, Any]):
 @pytest.mark.parametrize("name", ["agent_spawn", "agent_list"])
 async def test_where_there_can_be_none_they_say_so(name: str):
     args = {"prompt": "x"} if name == "agent_spawn" else {}
-    with pytest.raises(ToolError, match="there can be no sub-agents here"):
+    with pytest.raises(ToolError, match="sub-agents are not available here"):
         await use(name, None, **args)
 
 

@@ -119,7 +119,7 @@ async def test_what_was_foreseen_is_what_is_made(
     await foresee(tool, RENAME, context)
 
     assert await tool.preview(RENAME, context) == DIFF
-    with pytest.raises(ToolError, match=r"^b\.py was changed meanwhile; call it again$"):
+    with pytest.raises(ToolError, match=r"^b\.py was changed in the meantime; call it again$"):
         await tool.run(RENAME, context)
     assert everything(project) == before
     assert [asked[0] for asked in languages.asked] == ["rename", "before_edit"]
@@ -141,7 +141,7 @@ async def test_a_call_that_was_not_foreseen_does_not_run(
     tools: dict[str, Tool], languages: FakeLanguages, project: Path, context: ToolContext
 ):
     tool, context = tools["rename_symbol"], in_call(context)
-    unknown = "it is not known any more what this would change; call it again"
+    unknown = "what this would change is no longer known; call it again"
 
     with pytest.raises(ToolError, match=unknown):
         await tool.run(RENAME, context)
@@ -222,7 +222,7 @@ async def test_a_denied_rename_is_not_even_looked_into(
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        ({"new_name": "a b"}, "new_name cannot hold spaces"),
+        ({"new_name": "a b"}, "new_name cannot contain spaces"),
         ({"new_name": ""}, "new_name must be a name of 1 to 500 characters on one line"),
         ({"new_name": "x", "line": 2}, "line needs a path"),
         ({"new_name": "x", "path": ".git/config"}, ".git/config is protected; ask the user to change it"),
@@ -297,18 +297,18 @@ async def test_a_hard_link_to_a_denied_file_is_not_changed(
         tools["rename_symbol"], RENAME, in_call(context, "c1", "deny read_file(secrets/**)", mode="yolo")
     )
 
-    assert text == "d.py is another name of a file that a rule does not let you read"
+    assert text == "d.py is another name of a file that a rule protects from reading"
 
 
 @pytest.mark.parametrize(
     ("edits", "why"),
     [
-        ([], "there is nothing to change"),
-        ([("a.py", "x", "x")], "there is nothing to change"),
-        ([("a.py", "other\n", "x\n")], "a.py is not what the language server has seen; call it again"),
-        ([("a.py", None, "x\n")], "a.py is not what the language server has seen; call it again"),
-        ([("gone.py", "x\n", "y\n")], "gone.py does not exist any more; call it again"),
-        ([("gone.py", "x\n", None)], "gone.py does not exist any more; call it again"),
+        ([], "nothing to change"),
+        ([("a.py", "x", "x")], "nothing to change"),
+        ([("a.py", "other\n", "x\n")], "a.py differs from what the language server has seen; call it again"),
+        ([("a.py", None, "x\n")], "a.py differs from what the language server has seen; call it again"),
+        ([("gone.py", "x\n", "y\n")], "gone.py no longer exists; call it again"),
+        ([("gone.py", "x\n", None)], "gone.py no longer exists; call it again"),
         ([("bytes.py", "\udcff", "x")], "bytes.py is not text and cannot be changed"),
         ([("new.py", None, "\ud800")], "the new text of new.py is not valid Unicode"),
         (
@@ -424,7 +424,7 @@ async def test_what_was_put_in_place_is_put_back_when_a_later_file_fails(
 
     text = await refusal(tools["rename_symbol"], RENAME, in_call(context, keep=keep))
 
-    assert text == "a.py was changed by somebody else just now; read it again"
+    assert text == "a.py was changed by another program just now; read it again"
     assert (done["b.py"], done["d.py"]) == (b"b\n", b"d\n")
     assert everything(project) == before | {"a.py": b"somebody else's\n"}
     assert (project / "b.py").stat().st_mode & 0o777 == 0o750
@@ -464,7 +464,7 @@ async def test_what_cannot_be_put_back_is_named(
 
     text = await refusal(tools["rename_symbol"], RENAME, in_call(context, keep=keep))
 
-    assert text == "no; could not be put back: b.py"
+    assert text == "no; could not be restored: b.py"
     assert everything(project) == before | {"b.py": b"a third one's\n"}
 
 
@@ -589,7 +589,10 @@ async def test_the_result_says_what_was_done(
         ({"action": "burn"}, "action is one of replace, insert_before, insert_after, delete"),
         ({"action": "replace"}, "missing text"),
         ({"action": "replace", "text": "\n"}, "text is empty (hint: the action delete removes a symbol)"),
-        ({"action": "delete", "symbol": "x"}, "shop.py defines no x (hint: symbols lists what it defines)"),
+        (
+            {"action": "delete", "symbol": "x"},
+            "shop.py defines no x (hint: use symbols to list what it defines)",
+        ),
         ({"action": "delete", "path": "none.py"}, "file does not exist: none.py"),
         ({"action": "delete", "path": "bytes.py"}, "bytes.py is not text and cannot be edited"),
     ],
@@ -617,7 +620,7 @@ async def test_a_file_that_changes_while_a_server_looks_at_it_is_left_alone(
     args = {"symbol": "open", "path": "shop.py", "action": "delete"}
 
     assert await refusal(tool, args, in_call(context)) == (
-        "shop.py is not what the language server has seen; call it again"
+        "shop.py differs from what the language server has seen; call it again"
     )
 
 
@@ -655,15 +658,15 @@ async def test_many_fixes_are_cut_and_none_is_said(
     languages.offered = tuple(CodeAction(f"f{number}", "x") for number in range(60))
     many = await call(tools["code_action"], args, context)
 
-    assert nothing.text == "nothing is offered for these lines"
+    assert nothing.text == "no fixes for these lines"
     assert many.text.split("\n")[49:] == ["f49: x", "[and 10 more]"]
 
 
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        ({"line": 0}, "line counts from 1, and end_line is not before it"),
-        ({"line": 3, "end_line": 2}, "line counts from 1, and end_line is not before it"),
+        ({"line": 0}, "line starts at 1, and end_line must not be before it"),
+        ({"line": 3, "end_line": 2}, "line starts at 1, and end_line must not be before it"),
         ({"line": 1, "action": "f9"}, "no fix f9"),
         ({"line": 1, "path": "../x.py"}, "absolute or parent paths are not allowed"),
     ],

@@ -68,7 +68,7 @@ async def test_an_edit_tells_what_is_new(
 
     assert output.text == (
         f"{result}\n\nNew problems (2):\nerror a.py:1:1 one [fake E1]\nwarning b.py:1:1 two [fake E1]\n"
-        "[not checked in time by ruff, pyright; diagnostics tells more]"
+        "[not checked in time by ruff, pyright; use diagnostics]"
     )
     assert languages.asked == [("before_edit", (path,), str(project)), ("news",)]
 
@@ -97,7 +97,7 @@ async def test_a_late_server_is_named(
     output = await told["write_file"].run(WRITE, context)
 
     assert output.text == (
-        "Successfully wrote 2 bytes to new.py\n\n[not checked in time by pyright; diagnostics tells more]"
+        "Successfully wrote 2 bytes to new.py\n\n[not checked in time by pyright; use diagnostics]"
     )
 
 

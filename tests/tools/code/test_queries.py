@@ -14,7 +14,7 @@ from bridle.core.tool import Access, Subject
 from bridle.tools.code.formatter import MAX_ROWS
 from tests.tools.code.fake import FakeLanguages, call, in_call, problem, span
 
-LEFT_OUT = "[files that a rule does not let you read are left out]"
+LEFT_OUT = "[files protected by a rule are left out]"
 
 
 async def refusal(tool: Tool, args: dict[str, Any], context: ToolContext) -> str:
@@ -83,7 +83,7 @@ async def test_each_tool_asks_its_own_question(
 ):
     output = await call(tools[tool], {"symbol": "price", **args}, context)
 
-    assert output.text == "nothing was found"
+    assert output.text == "no results"
     assert languages.asked == [(kind, SymbolQuery("price"), str(project))]
 
 
@@ -122,7 +122,7 @@ async def test_a_place_outside_is_named_without_its_line(
 
     assert plain.text == f"{library}:1:1"
     assert opened.text == f"{library}:1:1: secret"
-    assert denied.text == f"nothing was found\n{LEFT_OUT}"
+    assert denied.text == f"no results\n{LEFT_OUT}"
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ async def test_denied_files_are_left_out_of_every_answer(
     guarded = in_call(context, "c", rule)
 
     for tool, args, nothing in (
-        ("references", {"symbol": "KEY"}, "nothing was found"),
-        ("symbols", {"query": "KEY"}, "no symbol was found"),
-        ("diagnostics", {}, "no problems in the files that were looked at"),
+        ("references", {"symbol": "KEY"}, "no results"),
+        ("symbols", {"query": "KEY"}, "no symbols found"),
+        ("diagnostics", {}, "no problems in the files checked so far"),
     ):
         assert (await call(tools[tool], args, guarded)).text == f"{nothing}\n{LEFT_OUT}"
         assert "key.py" in (await call(tools[tool], args, context)).text
@@ -205,7 +205,7 @@ async def test_a_refusal_tells_nothing_of_denied_files(
     for text in (
         f"no language server knows 'KEY'; it occurs at {key}",
         f"'KEY' does not occur in {project}",
-        f"'KEY' could be several things: {key}, {a}",
+        f"'KEY' is ambiguous: {key}, {a}",
         "pyright is still indexing (42 %)",
     ):
         languages.refusal = ToolError(text, hint="say which")
@@ -219,14 +219,14 @@ async def test_a_refusal_tells_nothing_of_denied_files(
     assert said == {
         "no language server knows 'KEY'; it occurs at secrets/key.py:1": [
             "refused: no language server knows 'KEY'; it occurs at secrets/key.py:1 (hint: say which)",
-            f"nothing was found\n{LEFT_OUT}",
+            f"no results\n{LEFT_OUT}",
         ],
         f"'KEY' does not occur in {project}": [
             f"refused: 'KEY' does not occur in {project} (hint: say which)",
-            f"nothing was found\n{LEFT_OUT}",
+            f"no results\n{LEFT_OUT}",
         ],
-        "'KEY' could be several things: secrets/key.py:1, a.py:7": [
-            "refused: 'KEY' could be several things: secrets/key.py:1, a.py:7 (hint: say which)",
+        "'KEY' is ambiguous: secrets/key.py:1, a.py:7": [
+            "refused: 'KEY' is ambiguous: secrets/key.py:1, a.py:7 (hint: say which)",
             "refused: 'KEY' could be one of a.py:7 (hint: say which with path and line)",
         ],
         "pyright is still indexing (42 %)": ["refused: pyright is still indexing (42 %) (hint: say which)"]
@@ -234,7 +234,7 @@ async def test_a_refusal_tells_nothing_of_denied_files(
     }
     languages.refusal = ToolError(f"no language server knows 'KEY'; it occurs at {key}")
     assert await refusal(tools["rename_symbol"], {"symbol": "KEY", "new_name": "x"}, guarded) == (
-        "there is nothing to change"
+        "nothing to change"
     )
 
 
@@ -343,11 +343,11 @@ async def test_a_project_is_searched_for_symbols(
     [
         ("symbols", {}, "give a path for the outline of a file, or a query to search the project"),
         ("references", {"symbol": "x", "line": 3}, "line needs a path"),
-        ("references", {"symbol": "x", "path": "a.py", "line": -1}, "lines count from 1"),
+        ("references", {"symbol": "x", "path": "a.py", "line": -1}, "lines start at 1"),
         ("references", {"symbol": " "}, "symbol must be a name of 1 to 500 characters on one line"),
         ("definition", {"symbol": "a\nb"}, "symbol must be a name of 1 to 500 characters on one line"),
         ("definition", {"symbol": "x" * 501}, "symbol must be a name of 1 to 500 characters on one line"),
-        ("call_hierarchy", {"symbol": "x", "direction": "up"}, "direction is incoming or outgoing"),
+        ("call_hierarchy", {"symbol": "x", "direction": "up"}, "direction must be incoming or outgoing"),
         ("diagnostics", {"path": "/etc/passwd"}, "absolute or parent paths are not allowed"),
         (
             "definition",

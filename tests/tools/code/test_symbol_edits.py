@@ -24,7 +24,7 @@ def edited(text: str, at: SymbolInfo, action: PieceAction, new: str = "") -> str
 
 # ---------------------------------------------------------------------------- found by name
 
-WHICH = "(hint: name it with what it is part of, as Class.method, or use edit_file)"
+WHICH = "(hint: use a qualified name such as Class.method, or use edit_file)"
 SYMBOLS = (
     symbol("Order", 1, 9),
     symbol("total", 2, 3, depth=1),
@@ -78,8 +78,8 @@ def test_a_container_counts_where_symbols_are_no_tree():
     [
         ("total", f"f defines total 2 times, in lines 2, 11 {WHICH}"),
         ("twice", f"f defines twice 2 times, in lines 21, 22 {WHICH}"),
-        ("Cart.tax", "f defines no Cart.tax (hint: symbols lists what it defines)"),
-        ("none", "f defines no none (hint: symbols lists what it defines)"),
+        ("Cart.tax", "f defines no Cart.tax (hint: use symbols to list what it defines)"),
+        ("none", "f defines no none (hint: use symbols to list what it defines)"),
     ],
 )
 def test_what_is_not_there_or_not_clear_is_refused(wanted: str, why: str):

@@ -19,7 +19,7 @@ from bridle.tools.secrets import Masker
 from tests.tools.shell.conftest import FullBlobs, MakeStage, Stage, is_gone, processes
 from tests.tools.shell.plain import PlainSandbox
 
-JOB = "[it goes on in the background as job 1: job_output shows what else it prints, job_kill ends it]"
+JOB = "[it continues in the background as job 1: job_output shows what else it prints, job_kill ends it]"
 
 
 def failed(text: str) -> ToolOutput:
@@ -71,7 +71,7 @@ async def test_a_command_gives_its_output_and_how_it_ended(stage: Stage, command
     ("args", "message"),
     [
         ({"command": " \n"}, "the command is empty"),
-        ({"command": "a\0b"}, "a command cannot hold a NUL character"),
+        ({"command": "a\0b"}, "a command cannot contain a NUL character"),
         ({"command": "\ud800"}, "command is not valid Unicode: character 1 is half of a pair"),
         (
             {"command": "x" * 100_001},
@@ -105,7 +105,7 @@ async def test_a_long_output_is_cut_and_can_be_read_whole(plain: Stage):
 async def test_a_full_disk_costs_only_the_middle(make_plain: MakeStage):
     text = await make_plain(blobs=FullBlobs()).bash("seq 1 20000")
 
-    assert "bytes left out here; it could not be kept: no space left on the device]" in text
+    assert "bytes left out here; it could not be stored: no space left on the device]" in text
 
 
 async def test_a_flood_is_swallowed(stage: Stage, tmp_path: Path):
@@ -113,7 +113,7 @@ async def test_a_flood_is_swallowed(stage: Stage, tmp_path: Path):
 
     [data] = stage.blobs.kept.values()
     assert text.endswith("the end")
-    assert data.decode().count("[58654729 bytes are no longer kept]") == 1
+    assert data.decode().count("[58654729 bytes are no longer available]") == 1
     assert 8_400_000 < len(data) < 8_500_000
     assert sum(map(len, stage.emitted)) < 300_000
     assert "".join(stage.emitted).endswith("\n[there is more; it is not shown live]\n")
@@ -267,7 +267,7 @@ async def test_an_environment_without_bounds_is_not_kept(stage: Stage, cwd: Path
 
     grown = "cd sub; for i in $(seq 40); do export V$i=$(printf 'x%.0s' {1..9000}); done"
     assert await stage.bash(grown) == (
-        "[the exported variables are too many to be kept for the next command]\n[working directory: sub]"
+        "[too many exported variables to keep for the next command]\n[working directory: sub]"
     )
     assert await stage.bash("export V=$(head -c 3000000 /dev/zero | tr '\\0' x); cd ..") == "[no output]"
     assert await stage.bash('echo "$A,$V1,$V"; pwd') == f"kept,,\n{cwd}/sub"
@@ -404,7 +404,7 @@ async def test_a_long_command_is_ended_when_there_is_no_room_for_a_job(make_stag
     assert output.text.endswith("[ended after 0.2 s; start long work with background=true]")
     with pytest.raises(ToolError) as caught:
         await stage.bash("sleep 31.4157", background=True)
-    assert str(caught.value) == "0 background jobs are running already (hint: end one of them with job_kill)"
+    assert str(caught.value) == "0 background jobs are running already (hint: stop one with job_kill)"
 
 
 async def test_a_background_command_that_ends_at_once_is_like_any_other(stage: Stage, cwd: Path):

@@ -129,8 +129,8 @@ async def test_escapes_are_not_cut(plain: Stage):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ({"job": 7}, "no job has the number 7 (hint: the jobs are 1)"),
-        ({}, "missing job (hint: the jobs are 1)"),
+        ({"job": 7}, "no job 7 (hint: jobs: 1)"),
+        ({}, "missing job (hint: jobs: 1)"),
         ({"job": 1, "wait": 61}, "wait must be from 0 to 60"),
         ({"job": 1, "limit": 0}, "limit must be from 1 to 30000"),
         ({"job": 1, "cursor": -1}, "cursor must be 0 or more"),
@@ -167,7 +167,7 @@ async def test_sessions_do_not_see_the_jobs_of_others(plain: Stage):
     assert await plain.call("jobs") == ToolOutput("[no jobs]")
     with pytest.raises(ToolError) as caught:
         await plain.call("job_kill", job=1)
-    assert str(caught.value) == "no job has the number 1 (hint: there are no jobs)"
+    assert str(caught.value) == "no job 1 (hint: no jobs)"
     await plain.tool.aclose()
     assert is_gone("31.4168")
 
@@ -209,7 +209,7 @@ async def test_a_background_call_returns_while_the_command_runs(plain: Stage):
 
     assert text == (
         "hello\n"
-        "[it goes on in the background as job 1: job_output shows what else it prints, job_kill ends it]"
+        "[it continues in the background as job 1: job_output shows what else it prints, job_kill ends it]"
     )
     assert time.monotonic() - started < 31
     assert await read(plain) == "[no new output]\n[job 1: running for N s; next cursor 6]"

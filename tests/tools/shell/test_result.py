@@ -19,7 +19,7 @@ LIMITS = {"memory_bytes": 1_000, "max_processes": 20, "max_file_bytes": 3_000, "
         ("kill -XCPU $$", "[exit status 152, ended by SIGXCPU: more than 4 s of processor time]"),
         (
             "kill -SYS $$",
-            "[exit status 159, ended by SIGSYS: the sandbox does not let it make this system call]",
+            "[exit status 159, ended by SIGSYS: the sandbox does not allow this system call]",
         ),
         ("exit 255", "[exit status 255]"),
         (
@@ -48,5 +48,5 @@ async def test_an_output_that_the_disk_does_not_take_is_said(make_plain: MakeSta
 
     assert text.startswith("xxx")
     assert text.endswith(
-        "\n[34464 bytes are no longer kept]\n[only the start of the output was kept: file exists]"
+        "\n[34464 bytes are no longer available]\n[only the start of the output was kept: file exists]"
     )

@@ -186,8 +186,8 @@ def test_no_other_rule_opens_it(rule: str):
         check_addresses("127.0.0.1", ("127.0.0.1",), "web_fetch", rules(rule))
 
     assert str(caught.value) == (
-        "127.0.0.1 is a loopback address; web_fetch connects to public ones only"
-        " (hint: the user can open it with the rule allow web_fetch(domain:127.0.0.1))"
+        "127.0.0.1 is a loopback address; web_fetch connects to public addresses only"
+        " (hint: the user can allow it with the rule allow web_fetch(domain:127.0.0.1))"
     )
 
 

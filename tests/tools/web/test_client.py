@@ -81,8 +81,8 @@ async def test_a_name_that_leads_inside_is_refused(site: Site, context: ToolCont
     error = await refusal(replace(context, rules=rules), f"http://public.example:{site.port}/", tool)
 
     assert error == (
-        "public.example leads to 127.0.0.1, a loopback address; web_fetch connects to public ones only"
-        " (hint: the user can open it with the rule allow web_fetch(domain:127.0.0.1))"
+        "public.example leads to 127.0.0.1, a loopback address; web_fetch connects to public addresses only"
+        " (hint: the user can allow it with the rule allow web_fetch(domain:127.0.0.1))"
     )
     assert site.requests == []
 
@@ -194,7 +194,7 @@ async def test_a_configured_proxy_takes_every_request(site: Site, context: ToolC
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://localhost/", "http://169.254.169.254/"])
 async def test_a_proxy_is_not_asked_for_the_inside(site: Site, context: ToolContext, url: str):
-    assert "address; web_fetch connects to public ones only" in await refusal(
+    assert "address; web_fetch connects to public addresses only" in await refusal(
         context, url, WebFetch(Network(proxy=site.url))
     )
     assert site.requests == []

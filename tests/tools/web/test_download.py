@@ -113,9 +113,9 @@ async def test_progress_is_not_shown_for_what_is_quick(site: Site, opened: ToolC
     ("page", "error"),
     [
         (answer(b"no", status="404 Not Found"), "{}/ answered 404 Not Found"),
-        (answer(DATA)[:-1], "{}/: the connection broke off in the middle of the answer"),
-        (answer(b"a" * 1001), "{}/ has more than 1000 bytes, the most that is downloaded"),
-        (b"HTTP/1.0 200 OK\r\n\r\n" + DATA, "{}/ has more than 1000 bytes, the most that is downloaded"),
+        (answer(DATA)[:-1], "{}/: the connection was lost during the answer"),
+        (answer(b"a" * 1001), "{}/ has more than 1000 bytes, the download limit"),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + DATA, "{}/ has more than 1000 bytes, the download limit"),
         (b"", "{}/: the server closed the connection without an answer"),
         (
             answer(b"", "Location: http://other.example/x", status="302 Found"),
@@ -168,7 +168,7 @@ async def test_a_slow_download_is_given_up(site: Site, opened: ToolContext, cwd:
     site.pages["/"] = Dripping()
 
     assert await refusal(opened, site.url, "new/a", timeout=1) == (
-        f"{site.url}/: not all of it came within 1 s; nothing was saved"
+        f"{site.url}/: incomplete after 1 s; nothing was saved"
     )
     assert list(cwd.iterdir()) == []
 
@@ -249,8 +249,8 @@ async def test_the_inside_is_not_reached(site: Site, context: ToolContext, cwd: 
     error = await refusal(replace(context, rules=rules, mode="yolo"), site.url, "a")
 
     assert error == (
-        "127.0.0.1 is a loopback address; download connects to public ones only"
-        " (hint: the user can open it with the rule allow download(domain:127.0.0.1))"
+        "127.0.0.1 is a loopback address; download connects to public addresses only"
+        " (hint: the user can allow it with the rule allow download(domain:127.0.0.1))"
     )
     assert (site.requests, list(cwd.iterdir())) == ([], [])
 

@@ -99,7 +99,7 @@ async def test_a_page_that_takes_too_much_ends_in_an_error(html: str):
             html, "markdown", base_url=BASE, limit=1000, memory_bytes=100 * 1024 * 1024, cpu_s=1
         )
 
-    assert str(caught.value) == f'{BASE} is too hard to convert (hint: ask for the format "html")'
+    assert str(caught.value) == f'{BASE} is too complex to convert (hint: ask for the format "html")'
 
 
 async def test_who_is_cancelled_leaves_no_process():

@@ -70,7 +70,7 @@ def _servers(folder: Path) -> Iterator[Finding]:
     yield from found_servers({name: _entry(one) for name, one in get_table(state, "mcpServers").items()})
     for project, told in get_table(state, "projects").items():
         for name in get_table(told, "mcpServers"):
-            yield NotImported("server", one_line(name), f"it is of the project {one_line(project)} alone")
+            yield NotImported("server", one_line(name), f"it applies only to the project {one_line(project)}")
 
 
 def _skill(file: Path, folder: Path, name: str) -> Iterator[Finding]:
@@ -95,12 +95,10 @@ def _choices(settings: dict[str, Any], permissions: dict[str, Any]) -> Iterator[
         )
     elif isinstance(mode, str) and mode != "default":
         yield NotImported(
-            "setting", f"mode {one_line(mode[:40])}", "a mode is for you to choose: bridle run --yolo"
+            "setting", f"mode {one_line(mode[:40])}", "choose this mode yourself: bridle run --yolo"
         )
     for place in get_texts(permissions, "additionalDirectories"):
-        yield NotImported(
-            "setting", one_line(place), "a folder is opened with sandbox.writable and a rule for reading"
-        )
+        yield NotImported("setting", one_line(place), "open a folder with sandbox.writable and a read rule")
     if names := sorted(get_table(settings, "env")):
         yield NotImported(
             "setting", "env", f"set these yourself where you need them: {', '.join(map(one_line, names))}"
@@ -124,7 +122,7 @@ def agent_from_markdown(name: str, text: str) -> FoundAgent | NotImported:
     """Build an agent from a file with front matter and a prompt."""
     head, body = split_front_matter(text)
     if not is_agent_name(name):
-        return NotImported("agent", one_line(name), "its name is not one for an agent")
+        return NotImported("agent", one_line(name), "its name is not valid for an agent")
     if not body.strip():
         return NotImported("agent", name, "it has no prompt")
     tree: dict[str, Any] = {}
@@ -133,11 +131,11 @@ def agent_from_markdown(name: str, text: str) -> FoundAgent | NotImported:
         known = [TOOLS.get(one, one) for one in wanted if one in TOOLS or one.startswith("mcp__")]
         if not known:
             return NotImported(
-                "agent", name, f"none of its tools is here: {', '.join(map(one_line, wanted))}"
+                "agent", name, f"none of its tools exist here: {', '.join(map(one_line, wanted))}"
             )
         tree["tools"] = known
         if missing := [one for one in wanted if one not in TOOLS and not one.startswith("mcp__")]:
-            notes.append(f"tools that are not here: {', '.join(map(one_line, missing))}")
+            notes.append(f"missing tools: {', '.join(map(one_line, missing))}")
     if head.get("model", "inherit") != "inherit":
         notes.append(note_dropped_model(head["model"]))
     return FoundAgent(name, body, tree, "; ".join(notes))

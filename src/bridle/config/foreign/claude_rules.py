@@ -21,7 +21,7 @@ from bridle.core.errors import ConfigError
 from bridle.core.permission import EDITING_TOOLS, Action, parse_rule
 
 TOO_WIDE = "it would allow every command; add it yourself if you want that: bridle rules add --allow bash"
-NO_TOOL = "no tool here is like it"
+NO_TOOL = "no matching tool"
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _EDITING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
@@ -33,7 +33,7 @@ def rule_from_claude(action: Action, written: str) -> FoundRule | NotImported:
     left_out = f"{action} {one_line(written[:200])}"
     match = _RULE.fullmatch(written.strip())
     if match is None or len(written) > 4000:
-        return NotImported("rule", left_out, "it cannot be understood")
+        return NotImported("rule", left_out, "it is not valid")
     tool, pattern = match["tool"], (match["pattern"] or "").strip()
     if tool.startswith("mcp__"):
         name = tool if tool.count("__") > 1 else f"{tool}__*"

@@ -42,7 +42,7 @@ from bridle.core.errors import ConfigError
 from bridle.core.permission import Action, parse_rule
 
 DECISIONS: dict[str, Action] = {"allow": "allow", "prompt": "ask", "forbidden": "deny"}
-_NOT_READ = "it is not a rule that can be read without running it"
+_NOT_READ = "the rule can only be read by running it"
 _SANDBOX_MODES = {"read-only": "plan", "workspace-write": "accept-edits"}
 
 
@@ -87,7 +87,7 @@ def _choices(tree: dict[str, Any]) -> Iterator[Finding]:
         )
     elif isinstance(mode, str):
         yield NotImported(
-            "setting", f"sandbox_mode {one_line(mode[:40])}", "here commands stay in the sandbox"
+            "setting", f"sandbox_mode {one_line(mode[:40])}", "commands always run in the sandbox here"
         )
 
 
@@ -156,6 +156,6 @@ def _agent(file: Path, folder: Path) -> Iterator[Finding]:
     if not isinstance(prompt, str) or not prompt.strip():
         yield NotImported("agent", one_line(file.stem), "it has no developer_instructions")
     elif not is_agent_name(file.stem):
-        yield NotImported("agent", one_line(file.stem), "its name is not one for an agent")
+        yield NotImported("agent", one_line(file.stem), "its name is not valid for an agent")
     else:
         yield FoundAgent(file.stem, prompt, {}, note_dropped_model(wanted) if isinstance(wanted, str) else "")

@@ -60,7 +60,7 @@ def findings(folders: tuple[Path, ...]) -> Iterator[Finding]:
         for name in PROGRAMS:
             if (folder / name).is_file():
                 yield NotImported(
-                    "setting", name, "it is a program, which is not run: bridle mcp add adds its servers"
+                    "setting", name, "it is a program and was not run; add its servers with bridle mcp add"
                 )
         for inside in folders_with(folder / "skills", SKILL_FILE):
             yield FoundSkill(inside.name, folder=inside)
@@ -94,7 +94,7 @@ def _rule(action: Action, written: str, servers: dict[str, Any]) -> Finding:
     except ConfigError as error:
         return NotImported("rule", f"{action} {one_line(written[:200])}", error.message)
     if not rules:
-        return NotImported("rule", f"{action} {one_line(written[:200])}", "no tool here is like it")
+        return NotImported("rule", f"{action} {one_line(written[:200])}", "no matching tool")
     return FoundRule(action, written, rules)
 
 

@@ -139,7 +139,7 @@ def folders_with(folder: Path, file: str) -> Iterator[Path]:
 
 def note_dropped_model(wanted: str) -> str:
     """Return a note that an agent comes without its model: names and keys of models differ here."""
-    return f"it wanted the model {one_line(wanted)}, and has that of your settings"
+    return f"it used the model {one_line(wanted)}; now it uses your default model"
 
 
 def is_agent_name(name: str) -> bool:

@@ -49,5 +49,5 @@ class ImportRecord:
             return _decoder.decode(text) if text else {}
         except msgspec.DecodeError as error:
             raise ConfigError(
-                f"{self._file}: is not the record of what was brought in: {error}", hint="remove the file"
+                f"{self._file}: is not a valid import record: {error}", hint="remove the file"
             ) from error

@@ -28,7 +28,7 @@ from bridle.config.validation import one_line
 from bridle.core.errors import ConfigError
 from bridle.core.skill import SKILL_NAME
 
-BEFORE = "it was brought in before"
+BEFORE = "already imported"
 
 
 class Importer:
@@ -99,9 +99,9 @@ class Importer:
     def _skill(self, found: FoundSkill) -> ImportOutcome:
         home, key = self._settings.written / SKILLS_FOLDER, f"skill {found.name}"
         if not SKILL_NAME.fullmatch(found.name):
-            return _named(found, "left out", "its name is not one for a skill")
+            return _named(found, "left out", "its name is not valid for a skill")
         if found.folder is not None and self._is_read_there(found.folder):
-            return _named(found, "already there", "it is read where it lies")
+            return _named(found, "already there", "it is used in place")
         if any(os.path.lexists(home / name) for name in (found.name, f"{found.name}.md")):
             return _named(found, "already there")
         if self._record.get_note(key) is not None:
@@ -126,7 +126,7 @@ class Importer:
         if os.path.lexists(folder):
             return _named(found, "already there")
         if found.name == DEFAULT_AGENT or (LIBRARY / found.name).is_dir():
-            return _named(found, "left out", "Bridle has an agent of that name")
+            return _named(found, "left out", "Bridle has an agent with that name")
         if self._record.get_note(key) is not None:
             return _named(found, "already there", BEFORE)
         check(Layer(Source("user", found.name), found.tree), AgentFile)

@@ -8,8 +8,8 @@ from bridle.config.toml_document import key_text, literal
 from bridle.config.validation import one_line
 from bridle.core.skill import MAX_DESCRIPTION_CHARS, SKILL_NAME, read_front_matter
 
-RUNS = "it runs commands before it is read (!`…`): here they are words"
-NAMED = "it has arguments with names: here they stay words"
+RUNS = "it runs commands when loaded (!`…`); here they stay plain text"
+NAMED = "it has named arguments; here they stay plain text"
 
 _LINE = re.compile(r"^(?P<key>[A-Za-z][\w-]*):[ \t]*(?P<value>.*)$", re.MULTILINE)
 _COUNTED_FROM_0 = re.compile(r"\$0\b|\$ARGUMENTS\[")
@@ -34,10 +34,10 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
 def skill_from_prompt(name: str, text: str) -> FoundSkill | NotImported:
     """Convert a prompt that a user calls by name to a skill."""
     if not SKILL_NAME.fullmatch(name):
-        return NotImported("skill", one_line(name), "its name is not one for a skill")
+        return NotImported("skill", one_line(name), "its name is not valid for a skill")
     head, body = split_front_matter(text)
     if not body.strip():
-        return NotImported("skill", name, "there are no words in it")
+        return NotImported("skill", name, "it is empty")
     told = {
         "description": head.get("description", "")[:MAX_DESCRIPTION_CHARS],
         "argument_hint": head.get("argument-hint", ""),

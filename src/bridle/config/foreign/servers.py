@@ -44,7 +44,7 @@ def found_servers(listed: dict[str, Any]) -> Iterator[Finding]:
                 {key: value for key, value in entry.items() if value not in (None, "", {}, [])}
             )
         except (AttributeError, TypeError, ValueError):
-            yield NotImported("server", one_line(written), "it cannot be understood")
+            yield NotImported("server", one_line(written), "it is not valid")
             continue
         fault = _fault(name, kept)
         yield (

@@ -51,7 +51,7 @@ def open_embedder(choice: EmbedderSettings, minilm: Callable[[], LocalServer | N
             return _minilm(local)
         if choice.wanted == "minilm":
             raise ConfigError(
-                "memory.embedder is minilm, which is not here yet",
+                "memory.embedder is minilm, which is not installed",
                 hint="pip install 'bridle-agent[local]' && bridle models pull minilm",
             )
     from bridle.memory.embedders.wordllama import WordLlama, find_wordllama  # noqa: PLC0415  needs numpy
@@ -68,7 +68,7 @@ def _server(choice: EmbedderSettings) -> Embedder:
     from bridle.memory.embedders.server import Endpoint, ServerEmbedder  # noqa: PLC0415  needs numpy
 
     if not choice.base_url:
-        raise ConfigError("memory.embedder is server, and memory.base_url is not set")
+        raise ConfigError("memory.embedder is server, but memory.base_url is not set")
     if choice.key_env and not choice.key:
         raise ConfigError(f"memory: {choice.key_env} is not set", hint=f"export {choice.key_env}=…")
     base = choice.base_url.rstrip("/")

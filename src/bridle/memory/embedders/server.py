@@ -115,7 +115,7 @@ class ServerEmbedder:
                 while not response.content.at_eof():
                     body += await response.content.readany()
                     if len(body) > MAX_ANSWER_BYTES:
-                        raise self._failure("gave an answer without end")
+                        raise self._failure("sent an endless answer")
                 return response.status, bytes(body)
         except TimeoutError as error:
             raise self._failure(f"gave no answer within {self._timeout_s:g} s", "network_timeout") from error
@@ -126,7 +126,7 @@ class ServerEmbedder:
         try:
             items = msgspec.json.decode(body, type=_Answer).data
         except MALFORMED as error:
-            raise self._failure("gave an answer that is not one of embeddings") from error
+            raise self._failure("sent an answer without embeddings") from error
         rows = {item.index: item.embedding for item in items}
         if sorted(rows) != list(range(count)):
             raise self._failure(f"gave {len(items)} vectors for {count} texts")

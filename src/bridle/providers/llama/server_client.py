@@ -75,7 +75,7 @@ class ServerClient:
         )
         if answer.status in (401, 403):
             raise ProviderError(
-                f"{self._who}: the server at {address.url} does not take our key",
+                f"{self._who}: the server at {address.url} rejects the key",
                 kind="invalid_api_key",
                 hint="another server listens there: choose another port",
             )

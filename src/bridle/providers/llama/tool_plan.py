@@ -96,7 +96,7 @@ def allowed_tools(tools: Sequence[ToolSpec], choice: Any) -> tuple[ToolSpec, ...
         name = function.get("name") if isinstance(function, dict) else choice.get("name")
         tools = [tool for tool in tools if tool.name == name]
         if not tools:
-            raise ProviderError(f'tool_choice: there is no tool "{name}"', kind="invalid_request")
+            raise ProviderError(f'tool_choice: unknown tool "{name}"', kind="invalid_request")
     elif choice not in ("auto", "required", "any"):
         raise ProviderError(f"tool_choice: {choice!r} is not known", kind="invalid_request")
     return tuple(tools)

@@ -28,25 +28,25 @@ _PASSING = frozenset(
 )
 
 _LASTING: tuple[tuple[str, str, str], ...] = (
-    (r"password authentication failed|no password supplied|28P01", "it does not take our password",
-     "look at user and password of the url"),
-    (r"pg_hba\.conf|28000|role .* does not exist|role .* is not permitted", "it does not let us in",
-     "look at the user of the url, and at pg_hba.conf of the server"),
-    (r"invalid \w+ value", "its address makes no sense",
+    (r"password authentication failed|no password supplied|28P01", "wrong password",
+     "check the user and password in the URL"),
+    (r"pg_hba\.conf|28000|role .* does not exist|role .* is not permitted", "access denied",
+     "check the user in the URL, and pg_hba.conf on the server"),
+    (r"invalid \w+ value", "invalid address",
      "it looks like postgresql://user@host:5432/database"),
-    (r"database .* does not exist|3D000", "it has no such database", "createdb, or look at the url"),
-    (r"certificate|SSL|server does not support", "the connection cannot be made safe",
-     "look at sslmode and sslrootcert of the url"),
+    (r"database .* does not exist|3D000", "it has no such database", "run createdb, or check the URL"),
+    (r"certificate|SSL|server does not support", "no secure connection",
+     "check sslmode and sslrootcert in the URL"),
 )  # fmt: skip
 """Why a connection is refused permanently, by libpq's message: it does not give the error code."""
 
 _AWAY: tuple[tuple[str, str], ...] = (
-    (r"Connection refused|No such file or directory", "nobody listens there"),
-    (r"could not translate host name|Name or service not known|resolve", "its host has no address"),
+    (r"Connection refused|No such file or directory", "connection refused"),
+    (r"could not translate host name|Name or service not known|resolve", "host not found"),
     (r"timeout|timed out", "it does not answer"),
-    (r"starting up|recovery|not yet accepting", "it starts up"),
-    (r"shutting down|terminating connection|administrator", "it shuts down"),
-    (r"read-only|hot standby", "it takes no changes now"),
+    (r"starting up|recovery|not yet accepting", "it is starting up"),
+    (r"shutting down|terminating connection|administrator", "it is shutting down"),
+    (r"read-only|hot standby", "it is read-only"),
     (r"too many (clients|connections)|remaining connection slots", "it has too many clients"),
 )
 
@@ -98,14 +98,16 @@ def describe_outage(error: BaseException) -> str:
 def to_store_error(name: str, error: BaseException, secrets: tuple[str, ...] = ()) -> StoreError:
     """Return a StoreError for an error that a retry does not fix, or that outlasted the retries."""
     if isinstance(error, psycopg.Error) and error.sqlstate == "53100":
-        return StoreFull(f"{name}: no space is left for it", hint=FREE_SPACE)
+        return StoreFull(f"{name}: no space left", hint=FREE_SPACE)
     if isinstance(error, psycopg.Error) and error.sqlstate == "42501":
-        return StoreError(f"{name}: {first_line(error, secrets)}", hint="grant the user of the url more")
+        return StoreError(
+            f"{name}: {first_line(error, secrets)}", hint="grant the user in the URL more rights"
+        )
     if isinstance(error, psycopg.OperationalError) and (found := _lasting(error)) is not None:
         return StoreError(f"{name}: {found[0]}", hint=found[1])
     if is_temporary(error):
         return StoreError(
-            f"{name}: {describe_outage(error)}", hint="start it, or look at the address of the database"
+            f"{name}: {describe_outage(error)}", hint="start it, or check the address of the database"
         )
     return StoreError(f"{name}: {first_line(error, secrets)}")
 
@@ -133,7 +135,7 @@ def _lasting(error: psycopg.Error) -> tuple[str, str] | None:
 
 def _senseless() -> ConfigError:
     return ConfigError(
-        "the address of the database makes no sense",
+        "the address of the database is invalid",
         hint="it looks like postgresql://user@host:5432/database",
     )
 

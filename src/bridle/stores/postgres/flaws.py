@@ -39,7 +39,7 @@ async def find_flaws(postgres: Postgres, session: SessionId, *, repair: bool) ->
         text = f"it had {seq} events and has {last_seq or 0}"
         found.append(Flaw("truncated", text, session, (last_seq or 0) + 1))
     elif last_seq > seq or bytes(last_hash or b"") != hash_.encode():
-        found.append(Flaw("mislabelled", "its row names another end than its lines have", session, seq))
+        found.append(Flaw("mislabelled", "its row and its records end differently", session, seq))
     if decode_summary(data) is None:
         mended = repair and await _repair(postgres, session)
         found.append(Flaw("missing_summary", "it has no readable summary", session, repaired=mended))

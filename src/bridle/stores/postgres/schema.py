@@ -125,10 +125,10 @@ async def check_schema(connection: Connection) -> None:
     version, oldest_reader = await read_version(connection)
     where = f"database {connection.info.dbname}"
     if not version:
-        raise StoreError(f"{where} has no tables of Bridle", hint="bridle scale migrate")
+        raise StoreError(f"{where} has no Bridle tables", hint="bridle scale migrate")
     if version < SCHEMA_VERSION:
         raise StoreError(
-            f"{where} has tables of an older Bridle (schema {version}, needed is {SCHEMA_VERSION})",
+            f"{where} has tables of an older Bridle (schema {version}, {SCHEMA_VERSION} is needed)",
             hint="bridle scale migrate",
         )
     if oldest_reader > SCHEMA_VERSION:

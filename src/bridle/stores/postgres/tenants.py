@@ -98,7 +98,7 @@ class PostgresTenants:
         if not await self._postgres.rows(_ADD, (tenant.name, encode(_stored(tenant)))):
             found = await self.tenant(tenant.name)  # the answer to the first attempt may have been lost
             if found is None or _stored(found) != _stored(tenant):
-                raise UsageError(f"there is a tenant {tenant.name} already", hint="bridle tenant set")
+                raise UsageError(f"tenant {tenant.name} already exists", hint="bridle tenant set")
 
     async def tenant(self, name: str) -> Tenant | None:
         """Return a tenant; None if there is none of that name; raises StoreError."""
@@ -132,7 +132,7 @@ class PostgresTenants:
         check_tenant(name)
         found = await self._postgres.rows(_TENANT, (name,))
         if not found:
-            raise UsageError(f'there is no tenant "{name}"', hint="bridle tenant list")
+            raise UsageError(f'no tenant "{name}"', hint="bridle tenant list")
         return found[0][0], _tenant(*found[0])
 
     # ------------------------------------------------------------------ tokens
@@ -143,7 +143,7 @@ class PostgresTenants:
         """Create a token for a user of a tenant; raises UsageError."""
         check_user(user)
         if not scopes or not set(scopes) <= set(SCOPES):
-            raise UsageError("a token needs scopes", hint=f"some of {', '.join(SCOPES)}")
+            raise UsageError("a token needs scopes", hint=f"use some of {', '.join(SCOPES)}")
         if tenant:
             await self._existing(tenant)
         token_id, secret = self._entropy(ID_BYTES).hex(), self._entropy(SECRET_BYTES)
@@ -173,7 +173,7 @@ class PostgresTenants:
         """Revoke a token permanently and return its tenant; raises UsageError for an unknown one."""
         found = await self._postgres.rows(_REVOKE, (token_id,))
         if not found:
-            raise UsageError(f'there is no token "{token_id[:80]}"', hint="bridle token list")
+            raise UsageError(f'no token "{token_id[:80]}"', hint="bridle token list")
         tenant: str = found[0][0]
         return tenant
 
@@ -186,4 +186,4 @@ def _tenant(settings: bytes, created_at: int) -> Tenant:
     try:
         return replace(_tenants.decode(settings), created_at=created_at)
     except MALFORMED as error:
-        raise StoreCorrupt(f"what holds for a tenant cannot be read: {error}") from error
+        raise StoreCorrupt(f"the settings of a tenant cannot be read: {error}") from error

@@ -41,7 +41,8 @@ async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         kind = os.fstat(stream.fileno()).st_mode
         if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stream.isatty()):
             raise UsageError(
-                "stdin and stdout are not connected to an editor", hint="name `bridle acp` as an agent there"
+                "stdin and stdout are not connected to an editor",
+                hint="configure `bridle acp` as an agent in your editor",
             )
     loop = asyncio.get_running_loop()
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)

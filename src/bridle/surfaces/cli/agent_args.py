@@ -6,9 +6,9 @@ from bridle.surfaces.cli.arguments import Commands, Parser, add_command, add_gro
 def add_agents(commands: Commands) -> None:
     """Add the `bridle agents` commands."""
     group = add_group(commands, "agents", "list, create and edit agents")
-    add_json_flag(add_command(group, "list", "agents:list_all", "list the agents that can be used here"))
+    add_json_flag(add_command(group, "list", "agents:list_all", "list the agents available here"))
     show = add_command(
-        group, "show", "agents:show", "show what holds for an agent, where that is said, and its prompt"
+        group, "show", "agents:show", "show the settings of an agent, where each comes from, and its prompt"
     )
     _with_agent(show)
     add_json_flag(show)
@@ -16,53 +16,55 @@ def add_agents(commands: Commands) -> None:
         group,
         "new",
         "agents:new",
-        "make an agent",
+        "create an agent",
         epilog="example:\n  bridle agents new strict-reviewer --from reviewer",
     )
     _with_agent(new)
-    new.add_argument("--from", dest="source", metavar="AGENT", help="begin with the files of this one")
+    new.add_argument("--from", dest="source", metavar="AGENT", help="start with a copy of this agent")
     _with_project(new)
     edit = add_command(
         group,
         "edit",
         "agents:edit",
-        "open the files of an agent in $EDITOR; a built-in one becomes one of yours",
-        description="Open the files of an agent in $VISUAL or $EDITOR; a built-in one becomes one of yours.",
+        "edit the files of an agent in $EDITOR; a built-in agent is copied first",
+        description="Edit the files of an agent in $VISUAL or $EDITOR. A built-in agent is copied first.",
     )
     _with_agent(edit)
     check = add_command(
-        group, "check", "agents:check", "say what is wrong with agents; exit code 1 if anything is"
+        group, "check", "agents:check", "check agents for problems; exit code 1 if there are any"
     )
-    check.add_argument("name", metavar="AGENT", nargs="?", help="(default: all of them)")
+    check.add_argument("name", metavar="AGENT", nargs="?", help="(default: all)")
     add_json_flag(check)
 
 
 def add_skills(commands: Commands) -> None:
     """Add the `bridle skills` commands."""
     group = add_group(commands, "skills", "list, check and create skills: prompts that run as /name")
-    add_json_flag(add_command(group, "list", "skills:list_skills", "list the skills that can be used here"))
+    add_json_flag(add_command(group, "list", "skills:list_skills", "list the skills available here"))
     show = add_command(
         group,
         "show",
         "skills:show",
-        "print what a model reads of a skill",
+        "print a skill as the model reads it",
         epilog="example:\n  bridle skills show review src/parser.py",
     )
     show.add_argument("name", metavar="SKILL", help="its name")
-    show.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="put in where it has a place for them")
+    show.add_argument(
+        "arguments", metavar="ARGUMENT", nargs="*", help="inserted where the skill expects arguments"
+    )
     add_json_flag(show)
     check = add_command(
-        group, "check", "skills:check", "say what is wrong with skills; exit code 1 if anything is"
+        group, "check", "skills:check", "check skills for problems; exit code 1 if there are any"
     )
     add_json_flag(check)
     new = add_command(
         group,
         "new",
         "skills:new",
-        "make a skill",
+        "create a skill",
         epilog="example:\n  bridle skills new release-notes --project",
     )
-    new.add_argument("name", metavar="NAME", help="small letters, digits and dashes")
+    new.add_argument("name", metavar="NAME", help="lowercase letters, digits and dashes")
     _with_project(new)
 
 
@@ -71,4 +73,4 @@ def _with_agent(parser: Parser) -> None:
 
 
 def _with_project(parser: Parser) -> None:
-    parser.add_argument("--project", action="store_true", help="in this project, not for all of yours")
+    parser.add_argument("--project", action="store_true", help="in this project, not in your own settings")

@@ -37,9 +37,9 @@ HEADINGS = ("AGENT", "NAME", "FROM", "MODE", "MODEL", "TOOLS")
 
 CONFIG_TEMPLATE = """\
 name = {name}
-# model = "anthropic/claude-sonnet-4-5"   # that of the settings if not set
+# model = "anthropic/claude-sonnet-4-5"   # default: the model of the settings
 # mode = "plan"                           # or ask, accept-edits, yolo, code
-# tools = ["read_file", "grep", "bash"]   # all of them if not set
+# tools = ["read_file", "grep", "bash"]   # default: all tools
 
 # [limits]
 # max_turns = 50
@@ -53,7 +53,7 @@ name = {name}
 # temperature = 0.2
 """
 PROMPT_TEMPLATE = """\
-You are {name}. Say here what this agent is for, how it should work, and what its answer should look like.
+You are {name}. Describe here what this agent is for, how it works, and what its answers look like.
 """
 
 
@@ -112,7 +112,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
         _write_problem(console, problem)
     if not found:
         checked = "agent " + args.name if args.name else format_count(len(list_agents(settings)), "agent")
-        console.out.line(console.out.paint("done", f"{visible(checked)}: all in order"))
+        console.out.line(console.out.paint("done", f"{visible(checked)}: no problems"))
     return 1 if found else 0
 
 
@@ -120,7 +120,7 @@ def new(args: argparse.Namespace, console: Console) -> int:
     """Create the files of a new agent from a template or from another agent."""
     settings = load_settings(console.environ, Path(resolve_directory()))
     if args.name in list_agents(settings):
-        raise ConfigError(f"there is an agent {args.name} already", hint=f"bridle agents edit {args.name}")
+        raise ConfigError(f"agent {args.name} already exists", hint=f"bridle agents edit {args.name}")
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
     folder = base / AGENTS_FOLDER / args.name
     for file, text in _first_texts(args.name, args.source, settings).items():
@@ -178,7 +178,8 @@ def _texts_of(texts: dict[str, str], name: str) -> dict[str, str]:
 def _check_name(name: str) -> None:
     if not re.fullmatch(AGENT_NAME_PATTERN, name):
         raise UsageError(
-            f'"{name}" is not a name for an agent', hint="letters, digits, -, _ and dots inside, 64 at most"
+            f'"{name}" is not a valid name for an agent',
+            hint="use letters, digits, -, _ and inner dots, at most 64 characters",
         )
 
 
@@ -214,7 +215,7 @@ def _write_view(console: Console, view: AgentView) -> None:
         source = "" if row["source"] == "default" else out.paint("detail", f"  # {row['source']}")
         out.line(f"{out.paint('name', row['key'].ljust(keys))} = {one_line(row['value'])}{source}")
     for rule in view.rules:
-        note = "" if rule.in_effect else ", without effect"
+        note = "" if rule.in_effect else ", no effect"
         place = out.paint("detail", f"  # {rule.place}{note}")
         out.line(f"{out.paint('name', f'rules.{rule.action}'.ljust(keys))} = {one_line(rule.rule)}{place}")
     out.line()

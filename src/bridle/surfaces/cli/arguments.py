@@ -71,13 +71,13 @@ def add_group(commands: Commands, name: str, summary: str, **options: Any) -> Co
 
 def add_session_argument(parser: Parser, **options: Any) -> None:
     """Add the session argument to a command."""
-    options.setdefault("help", "the session; the start of its id is enough")
+    options.setdefault("help", "the session id; its beginning is enough")
     parser.add_argument("session", metavar="SESSION", **options)
 
 
 def add_json_flag(parser: Parser) -> None:
     """Add `--json` to a command."""
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_rule_flags(group: Any) -> Any:

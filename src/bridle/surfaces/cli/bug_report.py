@@ -22,7 +22,7 @@ def report_bug(console: Console, error: BaseException) -> None:
         report.write(mask("".join(traceback.format_exception(error))))
     console.fail(
         mask(f"Bridle has a bug: {type(error).__name__}: {error}"),
-        hint=f"the details are in {path}, please send them with a report",
+        hint=f"details are in {path}; please attach them to a bug report",
     )
 
 

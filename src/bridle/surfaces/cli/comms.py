@@ -60,8 +60,8 @@ def untrust(args: argparse.Namespace, console: Console) -> int:
     """Stop trusting a peer."""
     name = check_name(args.name)
     if not open_comms(_settings(console)).trust.remove(name):
-        raise ConfigError(f"no peer is named {name}", hint="bridle comms peers")
-    console.done(f"{name} is not trusted any more")
+        raise ConfigError(f"unknown peer {name}", hint="bridle comms peers")
+    console.done(f"{name} is no longer trusted")
     return 0
 
 
@@ -73,7 +73,7 @@ def list_peers(args: argparse.Namespace, console: Console) -> int:
     elif peers:
         write_table(console.out, HEADINGS, [(peer.name, peer.peer_id, peer.address) for peer in peers])
     else:
-        console.err.line("no peer is trusted yet")
+        console.err.line("no trusted peers yet")
         console.hint("bridle comms trust NAME PEER_ID ADDRESS")
     return 0
 
@@ -88,7 +88,7 @@ def send(args: argparse.Namespace, console: Console) -> int:
 def listen(args: argparse.Namespace, console: Console) -> int:
     """Let an agent answer messages from peers until a peer, the limit or the user ends it."""
     if args.limit < 1:
-        raise UsageError("--limit must be at least 1")
+        raise UsageError("--limit must be 1 or more")
     cwd = resolve_directory()
     options = RunOptions(
         model=args.model,

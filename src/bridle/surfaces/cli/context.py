@@ -85,7 +85,7 @@ async def _last_context(api: SessionApi, session: SessionId) -> NextContext:
         record.seq for record in await api.ask(Records(session)) if isinstance(record.event, ModelReplied)
     ]
     if not replies:
-        raise UsageError("no turn has been made in this session yet", hint="leave out --diff")
+        raise UsageError("this session has no turns yet", hint="run it without --diff")
     return await api.ask(PreviewContext(session, replies[-1] - 1))
 
 
@@ -179,8 +179,12 @@ def _row(number: str, tokens: str, part: str, role: str, what: str) -> str:
 def _difference(screen: Screen, diff: ContextDiff) -> list[str]:
     lines = [_change(label, was, now) for label, was, now in _changes(diff)]
     notes = [
-        *(["the system text has changed: a vendor's cache of it is lost"] if diff.system_changed else []),
-        *(["the tools have changed: a vendor's cache of them is lost"] if diff.tools_changed else []),
+        *(
+            ["the system prompt has changed: the provider's cache of it is lost"]
+            if diff.system_changed
+            else []
+        ),
+        *(["the tools have changed: the provider's cache of them is lost"] if diff.tools_changed else []),
     ]
     return [
         *lines,

@@ -65,7 +65,7 @@ def start_daemon(args: argparse.Namespace, console: Console) -> int:
         return daemon.daemon.pid, is_new
 
     pid, is_new = asyncio.run(begin())
-    console.out.line(f"the daemon runs{'' if is_new else ' already'} (process {pid})")
+    console.out.line(f"the daemon is {'' if is_new else 'already '}running (process {pid})")
     return 0
 
 
@@ -85,7 +85,7 @@ def restart_daemon(args: argparse.Namespace, console: Console) -> int:
 def _end(console: Console) -> None:
     settings = _settings(console)
     pid = asyncio.run(end_daemon(DaemonFiles(settings.home), float(settings.serve.shutdown_timeout)))
-    console.out.line(f"the daemon has ended (process {pid})" if pid else "no daemon runs")
+    console.out.line(f"the daemon stopped (process {pid})" if pid else "the daemon is not running")
 
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
@@ -94,7 +94,7 @@ def show_status(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         console.out.json(json.encode(status))
     elif status is None:
-        console.out.line("no daemon runs")
+        console.out.line("the daemon is not running")
     else:
         for line in (*_status_lines(status), *_server_lines(servers)):
             console.out.line(line)
@@ -108,10 +108,10 @@ def list_live(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         console.out.json(json.encode(sessions))
     elif status is None:
-        console.err.line("no daemon runs")
+        console.err.line("the daemon is not running")
         console.hint("bridle daemon start")
     elif not sessions:
-        console.err.line("the daemon has no session in memory")
+        console.err.line("the daemon has no open sessions")
     for session in () if args.json else sessions:
         state = console.out.paint(
             "warning" if session.state == "waiting" else "detail", f"{session.state:<8}"
@@ -126,7 +126,7 @@ def show_log(args: argparse.Namespace, console: Console) -> int:
     """Show the end of the daemon's log, and with `--follow` what is added."""
     log = DaemonFiles(_settings(console).home).log
     if not log.exists():
-        raise BridleError(f"there is no log yet: {log}", hint="bridle daemon start")
+        raise BridleError(f"no log yet: {log}", hint="bridle daemon start")
     for text in _end_of(log, max(0, args.lines), follow=args.follow):
         console.out.data(text)
         console.out.flush()
@@ -145,7 +145,7 @@ def install(args: argparse.Namespace, console: Console) -> int:
             if kind == "systemd"
             else "~/Library/LaunchAgents/bridle.plist"
         )
-        console.hint(f"put this into {where}, then: {name}")
+        console.hint(f"save this as {where}, then run: {name}")
     return 0
 
 
@@ -195,7 +195,7 @@ def _status_lines(status: DaemonStatus) -> list[str]:
     running = sum(session.state == "running" for session in status.sessions)
     waiting = sum(session.state == "waiting" for session in status.sessions)
     return [
-        f"the daemon runs{', and is about to end' if status.is_stopping else ''}",
+        f"the daemon is {'stopping' if status.is_stopping else 'running'}",
         f"  version   {status.version}",
         f"  process   {status.pid}, {status.memory_bytes / 1024**2:.0f} MB",
         f"  up        {_duration(time.time() - status.started_at / 1000)}",

@@ -85,12 +85,12 @@ def _sum_up(console: Console, findings: list[Finding]) -> None:
         return
     failed, warned = (sum(one.state == state for one in findings) for state in ("fail", "warn"))
     if failed:
-        text = f"{format_count(failed, 'thing')} must be put right first"
+        text = f"{format_count(failed, 'problem')} to fix first"
         console.err.line(console.err.paint("failed", text))
     elif warned:
-        console.err.line(f"Bridle works; {format_count(warned, 'thing')} could be better")
+        console.err.line(f"Bridle works, with {format_count(warned, 'warning')}")
     else:
-        console.done("everything is in order")
+        console.done("no problems found")
 
 
 def _look(console: Console) -> Iterator[Finding]:
@@ -132,7 +132,7 @@ def _configured(settings: Settings, environ: Mapping[str, str]) -> Iterator[Find
 def _config(settings: Settings) -> Finding:
     if settings.user_file.exists():
         return Finding("config", "ok", f"{settings.user_file}, read for {settings.cwd}")
-    return Finding("config", "ok", f"none yet, the defaults hold in {settings.cwd}", fix="bridle init")
+    return Finding("config", "ok", f"none yet; defaults apply in {settings.cwd}", fix="bridle init")
 
 
 def _sqlite(environ: Mapping[str, str]) -> Finding:
@@ -149,7 +149,7 @@ def _home(home: Path) -> Finding:
         return Finding("home", "fail", f"{nearest} is not a directory", hint, fix)
     if not os.access(nearest, os.W_OK | os.X_OK):
         return Finding("home", "fail", f"{nearest} cannot be written", hint, fix)
-    return Finding("home", "ok", f"{home}{'' if nearest == home else ' (made when it is needed)'}")
+    return Finding("home", "ok", f"{home}{'' if nearest == home else ' (created when needed)'}")
 
 
 async def _store(settings: Settings) -> Finding:
@@ -202,7 +202,7 @@ def _model(settings: Settings, models: "ModelCatalog", found: "Discovered") -> F
         return Finding("model", "fail", error.message, error.hint, CHOOSE)
     model = facts.model
     if facts.kind == "scripted":
-        text = f"{model.ref} answers from a script, it is not a language model"
+        text = f"{model.ref} is a scripted model, not a language model"
         return Finding("model", "warn", text, fix=CHOOSE)
     if not facts.has_key:
         text = f"{model.ref} needs a key: {facts.key_env} is not set"
@@ -236,16 +236,16 @@ def _server_fault(settings: Settings, model: "Model", found: "Discovered") -> Fi
 
 
 def _keys(found: "Discovered") -> Finding:
-    return Finding("keys", "ok", ", ".join(found.keys) or "none set: only local models can be asked")
+    return Finding("keys", "ok", ", ".join(found.keys) or "none set; only local models can be used")
 
 
 def _servers(found: "Discovered") -> Iterator[Finding]:
     texts = [
         f"{name} answers with {format_count(len(names), 'model')}" for name, names in found.servers.items()
     ]
-    yield Finding("servers", "ok", ", ".join(texts) or "no local model server answers")
+    yield Finding("servers", "ok", ", ".join(texts) or "no local model server found")
     if found.has_ollama_models and "ollama" not in found.servers:
-        yield Finding("servers", "off", "Ollama has models here, but does not run", fix="ollama serve")
+        yield Finding("servers", "off", "Ollama has models here but is not running", fix="ollama serve")
 
 
 def _files(found: "Discovered") -> Iterator[Finding]:
@@ -263,12 +263,12 @@ def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:
     if not is_available():
         state: State = "fail" if is_used else "off"
         return Finding(
-            "embedded", state, "its runtime is not installed", fix=pip_command("bridle-agent[local]", environ)
+            "embedded", state, "runtime not installed", fix=pip_command("bridle-agent[local]", environ)
         )
     if not is_present(models_dir(settings)):
-        text = f"its runtime is here, the weights of {DEFAULT_WEIGHTS.name} are not"
+        text = f"runtime installed, weights of {DEFAULT_WEIGHTS.name} missing"
         return Finding("embedded", "warn" if is_used else "off", text, fix="bridle models pull")
-    return Finding("embedded", "ok", f"its runtime and the weights of {DEFAULT_WEIGHTS.name} are here")
+    return Finding("embedded", "ok", f"runtime and weights of {DEFAULT_WEIGHTS.name} installed")
 
 
 # ---------------------------------------------------------------------------- terminal
@@ -276,6 +276,6 @@ def _embedded(settings: Settings, environ: Mapping[str, str]) -> Finding:
 
 def _terminal(console: Console) -> Finding:
     if not console.out.is_terminal:
-        return Finding("terminal", "ok", "none here: answers go to a pipe or file")
+        return Finding("terminal", "ok", "none: output goes to a pipe or file")
     colour = "colour" if console.out.coloured else "no colour"
     return Finding("terminal", "ok", f"{console.environ.get('TERM', 'unknown')}, {colour}")

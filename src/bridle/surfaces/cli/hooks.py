@@ -56,16 +56,14 @@ def list_hooks(args: argparse.Namespace, console: Console) -> int:
         return 0
     if not listed:
         console.err.line("no hooks yet")
-        console.hint(
-            "docs/hooks.md shows how to write one; bridle hooks import takes over those of Claude Code"
-        )
+        console.hint("docs/hooks.md shows how to write one; bridle hooks import copies those of Claude Code")
         return 0
     write_table(console.out, HEADINGS, [_row(hook, problem, settings) for hook, problem in listed])
     for hook, problem in listed:
         if _state(hook, problem) == "missing":
             console.warn(f'hook "{hook.entry.id}": {problem}')
     if not all(hook.trusted for hook, _ in listed):
-        console.hint("bridle trust lets those of the project take effect")
+        console.hint("run bridle trust to activate those of the project")
     return 0
 
 
@@ -74,7 +72,7 @@ def test(args: argparse.Namespace, console: Console) -> int:
     settings = load_settings(console.environ, Path(resolve_directory()))
     hook = _find(args.id, settings)
     if not hook.trusted:
-        raise ConfigError(f'hook "{args.id}" is of a project that is not trusted', hint="bridle trust")
+        raise ConfigError(f'hook "{args.id}" belongs to a project that is not trusted', hint="bridle trust")
     if args.input is None:
         invocation = sample(args.point or hook.entry.point, str(settings.cwd))
     else:
@@ -109,10 +107,10 @@ def import_hooks(args: argparse.Namespace, console: Console) -> int:
         console.out.line(f"{visible(entry.id)}  {entry.point}  {one_line(_runtime(entry.runtime))}")
     for reason in found.left_out:
         console.warn(f"not imported: {one_line(reason)}")
-    note = f", {there} there already" if there else ""
+    note = f", {there} already present" if there else ""
     console.done(f"{format_count(len(added), 'hook')} added to {base / CONFIG_FILE}{note}")
     if args.project and added:
-        console.hint("bridle trust lets them take effect")
+        console.hint("run bridle trust to activate them")
     return 0
 
 
@@ -121,9 +119,7 @@ def _find(wanted: str, settings: Settings) -> FoundHook:
     if wanted in known:
         return known[wanted]
     near = nearest(wanted, known)
-    raise ConfigError(
-        f"no hook is named {wanted}", hint=f"did you mean {near}?" if near else "bridle hooks list"
-    )
+    raise ConfigError(f"unknown hook {wanted}", hint=f"did you mean {near}?" if near else "bridle hooks list")
 
 
 def _read_invocation(file: str) -> HookInvocation:
@@ -138,7 +134,7 @@ def _read_invocation(file: str) -> HookInvocation:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
     except MALFORMED as error:
         raise UsageError(
-            f"{file}: is not an invocation: {error}", hint="bridle schema hooks says what one is"
+            f"{file}: is not an invocation: {error}", hint="bridle schema hooks prints the format"
         ) from error
 
 
@@ -164,9 +160,9 @@ def _answered(invocation: HookInvocation, answer: str, asked: HookRound, duratio
 
 def _show(console: Console, tried: HookTestResult) -> None:
     out = console.out
-    out.line(out.paint("detail", "it was told"))
+    out.line(out.paint("detail", "input"))
     out.line(f"  {visible(json.encode(tried.invocation).decode())}")
-    out.line(out.paint("detail", "it said"))
+    out.line(out.paint("detail", "output"))
     for line in tried.answer.rstrip("\n").split("\n"):
         out.line(f"  {visible(line)}" if line else "  (nothing)")
     code = f" ({tried.reason_code})" if tried.reason_code else ""

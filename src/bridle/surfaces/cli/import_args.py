@@ -9,8 +9,8 @@ examples:
   bridle import kontekst ~/.kontekst --dry-run
   bridle import kontekst ~/.kontekst
 
-What is there already is left as it is: it can be run again. To go on with an installation of
-Kontekst as it is, without copying anything: bridle daemon run --config ~/.kontekst/config.toml
+Existing items are left alone, so it can be run again. To use an existing installation of
+Kontekst without copying anything: bridle daemon run --config ~/.kontekst/config.toml
 """
 
 FROM_OTHERS = """\
@@ -19,31 +19,31 @@ examples:
   bridle import {0} --only session
   bridle import {0} --yes
 
-Nothing of {1} is changed, and nothing that is here is overwritten. It can be run again: what was
-brought before does not come twice. Keys and tokens are not copied; you are told which variables to set.
+Nothing of {1} is changed, and nothing here is overwritten. It can be run again: items imported
+before are skipped. Keys and tokens are not copied; you are told which variables to set.
 """
 
 
 def add_import(commands: Commands) -> None:
     """Add the `bridle import` commands."""
-    group = add_group(commands, "import", "import sessions and settings of other programs")
+    group = add_group(commands, "import", "import sessions and settings from other programs")
     for name, title, brought, folder in (
         (
             "claude",
             "Claude Code",
-            "sessions, rules, tool servers, commands, agents and hooks",
+            "sessions, rules, MCP servers, commands, agents and hooks",
             "its folder (default: ~/.claude)",
         ),
         (
             "codex",
             "the Codex CLI",
-            "sessions, rules, tool servers, prompts, skills and agents",
+            "sessions, rules, MCP servers, prompts, skills and agents",
             "its folder (default: ~/.codex)",
         ),
         (
             "crush",
             "Crush",
-            "sessions, rules, tool servers and skills",
+            "sessions, rules, MCP servers and skills",
             "a project it worked in (default: the working directory)",
         ),
     ):
@@ -51,7 +51,7 @@ def add_import(commands: Commands) -> None:
             group,
             name,
             f"import_others:import_{name}",
-            f"bring in the {brought} of {title}",
+            f"import the {brought} of {title}",
             epilog=FROM_OTHERS.format(name, title),
         )
         program.add_argument("folder", metavar="DIR", nargs="?", help=folder)
@@ -60,24 +60,26 @@ def add_import(commands: Commands) -> None:
             metavar="KIND",
             action="append",
             choices=KINDS,
-            help=f"bring only {', '.join(KINDS)} (repeatable)",
+            help=f"import only {', '.join(KINDS)} (repeatable)",
         )
-        _add_flags(program, "where sessions go on (default: where each of them was, if that is still there)")
-        program.add_argument("--yes", "-y", action="store_true", help="do not ask before anything is written")
+        _add_flags(
+            program, "working directory of the sessions (default: the original one, if it still exists)"
+        )
+        program.add_argument("--yes", "-y", action="store_true", help="write without asking")
     kontekst = add_command(
         group,
         "kontekst",
         "import_kontekst:import_kontekst",
-        "bring in the agents, skills and sessions of Kontekst",
+        "import the agents, skills and sessions of Kontekst",
         epilog=EXAMPLES,
     )
     kontekst.add_argument("folder", metavar="DIR", help="its data directory, usually ~/.kontekst")
-    _add_flags(kontekst, "where its sessions go on (default: the working directory)")
+    _add_flags(kontekst, "working directory of the sessions (default: the current one)")
 
 
 def _add_flags(parser: Parser, where: str) -> None:
     parser.add_argument("--cwd", metavar="DIR", help=where)
     parser.add_argument(
-        "--dry-run", action="store_true", help="show what would be brought in, and change nothing"
+        "--dry-run", action="store_true", help="show what would be imported, and change nothing"
     )
     add_json_flag(parser)

@@ -48,7 +48,7 @@ def import_kontekst(args: argparse.Namespace, console: Console) -> int:
     for line in _summary(brought, dry_run=args.dry_run):
         console.out.line(line)
     if (source / "commands").is_dir():
-        console.warn("commands are left out: Bridle has none; a skill can say what to run")
+        console.warn("commands are skipped: Bridle has none; a skill can say what to run")
     return 0
 
 
@@ -79,10 +79,10 @@ async def _session(
     folder: Path, session: SessionId, store: DatedStore, cwd: str, *, dry_run: bool
 ) -> ImportOutcome:
     if not is_session_id(session):
-        return ImportOutcome("session", one_line(session), "left out", "its name is not one for a session")
+        return ImportOutcome("session", one_line(session), "left out", "its name is not valid for a session")
     found = read_file(folder, session)
     if found is None:
-        return ImportOutcome("session", session, "left out", "no message is in it")
+        return ImportOutcome("session", session, "left out", "it has no messages")
     found = replace(found, agent=RENAMED.get(found.agent, found.agent))
     conversation = found.conversation
     if not dry_run:
@@ -93,7 +93,7 @@ async def _session(
 
 
 def _summary(brought: Iterable[ImportOutcome], *, dry_run: bool) -> list[str]:
-    lines = ["nothing is changed: this is what would happen"] if dry_run else []
+    lines = ["dry run: nothing was changed"] if dry_run else []
     for kind in ("agent", "skill", "session"):
         these = [one for one in brought if one.kind == kind]
         outcomes = Counter(one.outcome for one in these)

@@ -91,7 +91,7 @@ def _folder(text: str, console: Console) -> Path:
 def _must_have(folder: Path, names: Iterable[str], title: str) -> None:
     if not any((folder / name).exists() for name in names):
         raise UsageError(
-            f"{folder} holds nothing of {title}: it has no {', '.join(names)}", hint="name its folder"
+            f"{folder} is not a folder of {title}: it has no {', '.join(names)}", hint="name its folder"
         )
 
 
@@ -103,7 +103,7 @@ def _import(program: SourceProgram, args: argparse.Namespace, console: Console) 
         _show(brought, args, console, dry_run=True)
         if args.dry_run or not any(one.outcome == "imported" for one in brought):
             return 0
-        if not ask_confirmation(console, "bring this in?", without="", hint=""):
+        if not ask_confirmation(console, "import this?", without="", hint=""):
             return 0
     _show(_bring(program, settings, args, console, dry_run=False), args, console, dry_run=False)
     return 0

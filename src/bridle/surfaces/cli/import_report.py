@@ -17,7 +17,7 @@ MAX_SHOWN = 200
 def print_import(brought: Sequence[ImportOutcome], console: Console, *, dry_run: bool) -> None:
     """Print what was imported, or what would be."""
     if dry_run:
-        console.out.line("nothing is changed: this is what would happen")
+        console.out.line("dry run: nothing was changed")
     write_table(console.out, HEADINGS, [_row(kind, brought) for kind in _kinds(brought)])
     told = [line for one in brought for line in _lines(one)]
     for line in told[:MAX_SHOWN]:

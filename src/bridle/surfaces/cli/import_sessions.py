@@ -41,14 +41,14 @@ class SessionImporter(Struct, frozen=True):
         session, key = SessionId(f"{self.program}-{source.key}"), f"session {source.key}"
         if not is_session_id(session):
             return ImportOutcome(
-                "session", one_line(source.key[:80]), "left out", "its name is not one for a session"
+                "session", one_line(source.key[:80]), "left out", "its name is not valid for a session"
             )
         before = self.record.get_note(key)
         if session in known and before is None:
             return ImportOutcome("session", session, "already there")
         found = self.read(source)
         if found is None:
-            return ImportOutcome("session", session, "left out", "no message is in it")
+            return ImportOutcome("session", session, "left out", "it has no messages")
         messages = len(found.conversation.messages)
         if before is not None:
             return ImportOutcome("session", session, "already there", _grown(messages, before))

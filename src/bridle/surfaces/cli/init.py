@@ -34,9 +34,9 @@ from bridle.surfaces.terminal import Console, cut, one_line, pad
 from bridle.surfaces.text_format import format_count
 
 MODES: tuple[tuple[Mode, str], ...] = (
-    ("ask", "read files; everything else is asked about, a change with its diff"),
-    ("accept-edits", "read and edit files of the project; commands are asked about"),
-    ("plan", "read files, and nothing else"),
+    ("ask", "read files; everything else needs approval, and edits show their diff"),
+    ("accept-edits", "read and edit files of the project; commands need approval"),
+    ("plan", "only read files"),
 )
 NOTHING = "nothing"
 PROGRAMS = {"claude": "Claude Code", "codex": "Codex", "crush": "Crush", "kontekst": "Kontekst"}
@@ -70,8 +70,8 @@ def init(args: argparse.Namespace, console: Console) -> int:
     is_there = os.path.lexists(settings.user_file)
     if is_there and not asks and not args.force:
         raise UsageError(
-            f"{short_path(str(settings.user_file), settings)} is there already",
-            hint="bridle init --force changes the model and the mode in it and keeps a copy",
+            f"{short_path(str(settings.user_file), settings)} already exists",
+            hint="bridle init --force changes its model and mode, and keeps a backup",
         )
     if args.model:
         open_models(settings).facts(args.model)  # raises if the name is wrong
@@ -80,7 +80,7 @@ def init(args: argparse.Namespace, console: Console) -> int:
     plan = _plan(args, console, settings, found, asks=asks, is_there=is_there)
     if is_there and asks and not args.force:
         file = short_path(str(settings.user_file), settings)
-        if not ask_yes_no(console, f"{file} is there already. Change the model and the mode in it?"):
+        if not ask_yes_no(console, f"{file} already exists. Change its model and mode?"):
             console.err.line("nothing was changed")
             return 0
     written = write_settings(settings.user_file, plan.model, plan.mode, anew=is_broken)
@@ -98,7 +98,7 @@ def _settings(console: Console, cwd: Path, *, force: bool) -> tuple[Settings, bo
     except ConfigError as error:
         home = find_home(console.environ, cwd)
         if not force:
-            hint = error.hint or "bridle init --force puts the file aside and begins anew"
+            hint = error.hint or "bridle init --force moves the file aside and starts over"
             raise ConfigError(error.message, hint=hint) from error
         nowhere = {**console.environ, "BRIDLE_HOME": str(home / ".none")}
         return replace(load_settings(nowhere, cwd), home=home), True
@@ -145,13 +145,15 @@ def _extras(console: Console, settings: Settings, found: Discovered) -> list[str
     """Ask what else to do; ask nothing if there is nothing to offer."""
     options = [(NOTHING, "")]
     if wants_notes(settings.root, settings.user_folder):
-        options.append((NOTES_FILE, f"make it in {settings.root.name}/: what agents should know about it"))
+        options.append(
+            (NOTES_FILE, f"create it in {settings.root.name}/: what agents should know about the project")
+        )
     for name, folder in found.programs.items():
         where = short_path(str(folder), settings)
-        options.append((name, f"bring in what {PROGRAMS[name]} has in {where} (bridle import {name})"))
+        options.append((name, f"import from {PROGRAMS[name]} in {where} (bridle import {name})"))
     if len(options) == 1:
         return []
-    wanted = choose(console, "What else shall be done?", options, several=True)
+    wanted = choose(console, "What else should be set up?", options, several=True)
     console.err.line()
     return [name for name in wanted if name != NOTHING]
 
@@ -162,9 +164,9 @@ def _extras(console: Console, settings: Settings, found: Discovered) -> list[str
 def _tell_found(console: Console, found: Discovered) -> None:
     lines = [("keys", ", ".join(found.keys) or "none in the environment")]
     served = [f"{name} ({format_count(len(models), 'model')})" for name, models in found.servers.items()]
-    lines.append(("servers", ", ".join(served) or "no model server answers on this machine"))
+    lines.append(("servers", ", ".join(served) or "no model server found on this machine"))
     if found.has_ollama_models and "ollama" not in found.servers:
-        lines.append(("", "Ollama has models here but does not run: ollama serve"))
+        lines.append(("", "Ollama has models here but is not running: ollama serve"))
     if found.files:
         lines.append(("files", f"{format_count(len(found.files), 'model file')} (GGUF)"))
     for label, text in lines:
@@ -177,7 +179,7 @@ def _tell_written(console: Console, settings: Settings, written: WrittenSettings
     file = short_path(str(written.file), settings)
     out.line(f"wrote {one_line(file)}: model {one_line(plan.model)}, mode {plan.mode}")
     if written.copy is not None:
-        out.line(f"what it was before is in {one_line(short_path(str(written.copy), settings))}")
+        out.line(f"the previous file is in {one_line(short_path(str(written.copy), settings))}")
 
 
 def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Discovered, plan: InitPlan) -> int:
@@ -192,13 +194,13 @@ def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Discov
     known = {choice.ref: choice for choice in found.choices}
     choice = known.get(plan.model, Choice(plan.model, ""))
     if choice.needs:
-        _tell_next(console, {choice.needs: "it needs this first", FIRST_ANSWER: "a first answer"})
+        _tell_next(console, {choice.needs: "required first", FIRST_ANSWER: "a first answer"})
         return code
     if not args.no_try:
         code |= _try(console, settings, plan.model)
     if code:
         _tell_next(
-            console, {"bridle doctor": "what is missing, and what fixes it", "bridle init": "once more"}
+            console, {"bridle doctor": "show what is missing and how to fix it", "bridle init": "once more"}
         )
     else:
         _tell_next(console, {FIRST_PROMPT: "an answer", "bridle": "the terminal interface"})
@@ -207,7 +209,7 @@ def _finish(args: argparse.Namespace, console: Console, cwd: Path, found: Discov
 
 def _make_notes(console: Console, settings: Settings) -> None:
     file = write_notes(settings.root)
-    console.out.line(f"wrote {one_line(short_path(str(file), settings))}: read it, and say what is missing")
+    console.out.line(f"wrote {one_line(short_path(str(file), settings))}: review it and add what is missing")
 
 
 def _import(console: Console, words: list[str]) -> int:
@@ -226,7 +228,7 @@ def _try(console: Console, settings: Settings, ref: str) -> int:
         answer = asyncio.run(check_model(settings, ref))
     except BridleError as error:
         err.line()
-        console.fail(f"it does not answer: {error.message}", error.hint)
+        console.fail(f"no answer: {error.message}", error.hint)
         return 1
     err.line(f"it says: {cut(one_line(answer), MAX_ANSWER_CELLS) or '(nothing)'}")
     return 0

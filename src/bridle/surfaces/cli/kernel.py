@@ -188,7 +188,7 @@ def _read_code(path: str) -> str:
             f"{name} is not UTF-8 text: byte 0x{data[error.start]:02x} at {error.start:,}"
         ) from None
     if not code.strip():
-        raise UsageError(f"there is no code in {name}")
+        raise UsageError(f"no code in {name}")
     return code
 
 

@@ -16,9 +16,9 @@ exit codes:
 REPL_EXAMPLES = """\
 examples:
   bridle kernel repl
-  bridle kernel repl --session 019a8536-2b7c      with the variables that an agent has left there
+  bridle kernel repl --session 019a8536-2b7c      with the variables an agent left there
 
-Ctrl-C ends the code that runs, Ctrl-D leaves.
+Ctrl-C interrupts the code, Ctrl-D exits.
 """
 
 
@@ -30,25 +30,25 @@ def add_kernel(commands: Commands) -> None:
         "run",
         "kernel:run",
         "run a file",
-        description="Run a file of Python. What it prints goes to stdout, all else to stderr.",
+        description="Run a Python file. Its output goes to stdout, everything else to stderr.",
         epilog=RUN_EXAMPLES,
     )
-    run.add_argument("file", metavar="FILE", help="the code; - reads it from stdin")
+    run.add_argument("file", metavar="FILE", help="the file; - for stdin")
     run.add_argument(
         "--arg",
         dest="script_args",
         metavar="TEXT",
         action="append",
         default=[],
-        help="what the code finds in sys.argv (repeatable)",
+        help="added to sys.argv (repeatable)",
     )
     _add_shared(run)
     repl = add_command(
         group,
         "repl",
         "kernel:repl",
-        "type Python and see what it gives",
-        description="Type Python, line by line, and see what it gives. Variables stay.",
+        "start an interactive Python prompt",
+        description="Start an interactive Python prompt. Variables are kept.",
         epilog=REPL_EXAMPLES,
     )
     _add_shared(repl)
@@ -58,10 +58,10 @@ def _add_shared(parser: Parser) -> None:
     parser.add_argument(
         "--session",
         metavar="ID",
-        help="go on in this session, with its variables; the start of an id is enough",
+        help="continue in this session, with its variables; the beginning of an id is enough",
     )
     parser.add_argument("--cwd", metavar="DIR", help="work in this directory")
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="show the calls of tools also when not on a terminal"
+        "-v", "--verbose", action="store_true", help="show tool calls even when not on a terminal"
     )
     add_rule_flags(parser.add_argument_group("permissions"))

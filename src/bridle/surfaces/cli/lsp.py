@@ -31,10 +31,10 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
     if views:
         write_table(console.out, HEADINGS, [_row(view) for view in views])
     elif not settings.lsp.enabled:
-        console.err.line("language servers are switched off")
+        console.err.line("language servers are turned off")
         console.hint("bridle config set lsp.enabled true")
     else:
-        console.err.line("no file here is one that a language server is known for")
+        console.err.line("no language server is known for the files here")
         console.hint("docs/language-servers.md shows how to add one")
     for name, why in faults.items():
         console.warn(f"{name}: {why}")

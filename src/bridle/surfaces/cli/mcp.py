@@ -56,7 +56,7 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
         console.out.json(json.format(json.encode(listed), indent=2))
         return 0
     if not listed:
-        console.err.line("no tool servers yet")
+        console.err.line("no MCP servers yet")
         console.hint("bridle mcp add --help")
         return 0
     rows = [
@@ -67,7 +67,7 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
         if one.problem and one.state != "untrusted":
             console.warn(one.problem + (f" (hint: {one.hint})" if one.hint else ""))
     if any(one.state == "untrusted" for one in listed):
-        console.hint("bridle trust lets those of the project take effect")
+        console.hint("run bridle trust to activate those of the project")
     return 0
 
 
@@ -129,7 +129,7 @@ def find_server(name: str, settings: Settings) -> FoundServer:
         return known[name]
     near = nearest(name, known)
     raise ConfigError(
-        f"no tool server is named {name}", hint=f"did you mean {near}?" if near else "bridle mcp list"
+        f"unknown MCP server {name}", hint=f"did you mean {near}?" if near else "bridle mcp list"
     )
 
 
@@ -137,7 +137,7 @@ def require_trust(found: FoundServer) -> None:
     """Raise ConfigError for a server of a project that is not trusted."""
     if not found.trusted:
         raise ConfigError(
-            f"{found.name} is a server of a project that is not trusted", hint="bridle trust shows it"
+            f"{found.name} belongs to a project that is not trusted", hint="bridle trust shows it"
         )
 
 
@@ -158,14 +158,16 @@ def _state(found: FoundServer, settings: Settings, environ: Mapping[str, str]) -
     if not found.settings.enabled:
         return "off", "", ""
     if not found.trusted:
-        why = "the project has changed since you trusted it" if found.has_lapsed else "it is of a project"
+        why = (
+            "the project has changed since you trusted it" if found.has_lapsed else "it belongs to a project"
+        )
         return "untrusted", why, "bridle trust shows it"
     try:
         chosen = server_settings(found, settings, environ)
     except ConfigError as error:
         return "failed", error.message, error.hint
     if chosen.argv and not find_server_program(chosen.argv[0], settings, environ):
-        why = f"server {found.name}: there is no program {chosen.argv[0]}"
+        why = f"server {found.name}: program not found: {chosen.argv[0]}"
         return "missing", why, "install it, or change the command"
     return "on", "", ""
 
@@ -210,7 +212,7 @@ def _show(console: Console, name: str, trial: ServerCheck) -> None:
         out.line(out.paint("detail", format_count(len(items), what)))
         for shown, text in items[:MAX_SHOWN]:
             first = cut(one_line(text.strip().partition("\n")[0]), MAX_LINE_CHARS)
-            left_out = "  (left out by the settings)" if what == "tool" and shown in trial.unused else ""
+            left_out = "  (excluded by the settings)" if what == "tool" and shown in trial.unused else ""
             out.line(f"  {out.paint('name', one_line(shown))}{left_out}  {first}".rstrip())
         if len(items) > MAX_SHOWN:
             out.line(f"  and {len(items) - MAX_SHOWN} more")
@@ -222,6 +224,6 @@ def _advice(found: FoundServer, trial: ServerCheck) -> str:
     if trial.view.state == "login":
         return f"bridle mcp login {found.name}"
     if found.transport == "stdio":
-        return "run its command by itself to see more; bridle mcp get shows it"
-    old = "" if found.transport == "sse" else ", or -t sse as old ones do"
-    return f"is the address right, and does it want a login or a header{old}? bridle mcp get shows it"
+        return "run its command directly to see more; bridle mcp get shows it"
+    old = "" if found.transport == "sse" else ", or -t sse like old ones"
+    return f"is the address right, and does it need a login or a header{old}? bridle mcp get shows it"

@@ -18,19 +18,21 @@ def add_mcp(commands: Commands) -> None:
     group = add_group(commands, "mcp", "list, add, test and remove MCP servers")
     _add_add(group)
     add_json_flag(
-        add_command(group, "list", "mcp:list_servers", "list the servers of this directory; starts none")
+        add_command(
+            group, "list", "mcp:list_servers", "list the servers of this directory without starting them"
+        )
     )
-    get = add_command(group, "get", "mcp:get", "show what is said about a server, and where")
+    get = add_command(group, "get", "mcp:get", "show the settings of a server, and where they come from")
     _with_name(get)
     add_json_flag(get)
-    remove = add_command(group, "remove", "mcp_change:remove", "take a server out of your settings")
+    remove = add_command(group, "remove", "mcp_change:remove", "remove a server from your settings")
     _with_name(remove)
-    _with_project(remove, "out of the settings of this project")
+    _with_project(remove, "from the settings of this project")
     test = add_command(
         group,
         "test",
         "mcp:test",
-        "start a server alone and show what it offers",
+        "start a server and show what it offers",
         epilog="exit codes:\n  0 it works   1 it does not",
     )
     _with_name(test)
@@ -39,22 +41,24 @@ def add_mcp(commands: Commands) -> None:
         group,
         "serve",
         "mcp_serve:serve",
-        "lend Bridle itself to MCP clients: runs, sessions, settings",
+        "serve Bridle to MCP clients: runs, sessions, settings",
         epilog="examples:\n  bridle mcp serve\n  bridle mcp serve --http 127.0.0.1:8931",
     )
     serve.add_argument(
-        "--http", metavar="HOST:PORT", help="over streamable HTTP on this machine instead of stdin and stdout"
+        "--http",
+        metavar="HOST:PORT",
+        help="serve streamable HTTP on this machine instead of stdin and stdout",
     )
     serve.add_argument(
         "--trust-caller",
         action="store_true",
         help="let the caller's model allow and approve calls, loosen the mode and change settings",
     )
-    login = add_command(group, "login", "mcp_login:login", "log in to a server elsewhere, with your browser")
+    login = add_command(group, "login", "mcp_login:login", "log in to a remote server with your browser")
     _with_name(login)
-    logout = add_command(group, "logout", "mcp_login:logout", "forget the login to a server")
+    logout = add_command(group, "logout", "mcp_login:logout", "log out of a server")
     _with_name(logout)
-    for name, meaning in (("enable", "use a server again"), ("disable", "do not use a server any more")):
+    for name, meaning in (("enable", "enable a server"), ("disable", "disable a server")):
         change = add_command(group, name, f"mcp_change:{name}", meaning)
         _with_name(change)
         _with_project(change, "in this project")
@@ -68,7 +72,7 @@ def add_lsp(commands: Commands) -> None:
             group,
             "list",
             "lsp:list_servers",
-            "list the language servers for the files here, and how to get those that are missing",
+            "list the language servers for the files here, and how to install missing ones",
         )
     )
 
@@ -86,17 +90,22 @@ def _add_add(group: Commands) -> None:
         "words",
         metavar="NAME URL | NAME -- COMMAND [ARG ...]",
         nargs="*",
-        help="its name, and its address or the program that it is",
+        help="its name, and its address or command",
     )
-    add.add_argument("-u", "--url", metavar="URL", help="the address, instead of writing it behind the name")
+    add.add_argument("-u", "--url", metavar="URL", help="the address, instead of after the name")
     add.add_argument(
         "-t",
         "--transport",
         choices=["stdio", "http", "sse"],
-        help="how it is spoken to (default: stdio for a program, http for an address)",
+        help="the transport (default: stdio for a command, http for an address)",
     )
     add.add_argument(
-        "-e", "--env", metavar="K=V", action="append", default=[], help="a variable it gets (repeatable)"
+        "-e",
+        "--env",
+        metavar="K=V",
+        action="append",
+        default=[],
+        help="an environment variable for it (repeatable)",
     )
     add.add_argument(
         "-H", "--header", metavar="K: V", action="append", default=[], help="a header to send (repeatable)"
@@ -104,13 +113,15 @@ def _add_add(group: Commands) -> None:
     add.add_argument(
         "--scope",
         choices=["project", "user", "session"],
-        help="who shares one: sessions of a folder (default), all sessions, or nobody",
+        help="which sessions share one process: those of a folder (default), all, or none",
     )
-    add.add_argument("--cwd", metavar="DIR", help="where the program works (default: where the session does)")
-    add.add_argument("--sandbox", action="store_true", help="run the program behind the walls of commands")
+    add.add_argument(
+        "--cwd", metavar="DIR", help="working directory of the program (default: that of the session)"
+    )
+    add.add_argument("--sandbox", action="store_true", help="run the program in the sandbox")
     where = add.add_mutually_exclusive_group()
-    where.add_argument("--project", action="store_true", help="for this project, not for all of yours")
-    where.add_argument("--user", action="store_true", help="for all of your projects, which is the default")
+    where.add_argument("--project", action="store_true", help="for this project only")
+    where.add_argument("--user", action="store_true", help="for all your projects (the default)")
 
 
 def _with_name(parser: Parser) -> None:

@@ -35,15 +35,15 @@ def add(args: argparse.Namespace, console: Console) -> int:
         _make_absolute(entry)
     file = _file(settings, is_project=args.project)
     if name in _written(file):
-        raise ConfigError(f"{file}: has a server {name} already", hint=f"bridle mcp remove {name}")
+        raise ConfigError(f"{file}: already has a server {name}", hint=f"bridle mcp remove {name}")
     add_table(file, (*SERVERS, name), entry)
     console.done(f"added {name} to {file}")
     if _has_open_secret(entry):
-        console.warn(f"{file} now holds what may be a secret as plain text")
+        console.warn(f"{file} now contains what may be a secret in plain text")
         console.hint("write '${NAME}' for a variable of your environment instead")
     if not args.project:
         _warn_about(name, console)
-    console.hint("bridle trust lets it take effect" if args.project else f"bridle mcp test {name}")
+    console.hint("run bridle trust to activate it" if args.project else f"bridle mcp test {name}")
     return 0
 
 
@@ -84,7 +84,7 @@ def _switch(args: argparse.Namespace, console: Console, *, is_on: bool) -> int:
     set_in_file(file, key_text((*SERVERS, args.name, "enabled")), "true" if is_on else "false")
     console.done(f"{args.name} is {'on' if is_on else 'off'} in {file}")
     if is_project and (is_on or _takes_trust(found)):
-        console.hint("the project has changed: bridle trust lets its servers take effect")
+        console.hint("the project has changed: run bridle trust to activate its servers")
     return 0
 
 
@@ -95,7 +95,7 @@ def _takes_trust(found: FoundServer) -> bool:
 def _entry(args: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Return the new entry with its keys in a natural order; raises UsageError."""
     if args.url and rest:
-        raise UsageError("an address and a command are one too many", hint="bridle mcp add --help")
+        raise UsageError("give an address or a command, not both", hint="bridle mcp add --help")
     is_address = bool(args.url) or (len(rest) == 1 and bool(_ADDRESS.match(rest[0])))
     entry: dict[str, Any] = {}
     if is_address:
@@ -112,7 +112,7 @@ def _entry(args: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         needless = ["-H"] if args.header else []
     if needless:
         kind = "a program" if is_address else "an address"
-        raise UsageError(f"{needless[0]} means something for {kind} only", hint="bridle mcp add --help")
+        raise UsageError(f"{needless[0]} applies to {kind} only", hint="bridle mcp add --help")
     usual = "http" if is_address else "stdio"
     entry["transport"] = None if args.transport == usual else args.transport
     entry["scope"] = args.scope
@@ -125,7 +125,7 @@ def _refuse_bare_address(command: str, arguments: list[str]) -> None:
     is_meant = not arguments and ("/" in command or ":" in command) and _BARE_ADDRESS.fullmatch(command)
     if is_meant and not os.path.lexists(command):
         raise UsageError(
-            f"there is no program {command}, and an address begins with https:// or http://",
+            f"program not found: {command}; an address starts with https:// or http://",
             hint="bridle mcp add --help",
         )
 

@@ -38,14 +38,14 @@ def logout(args: argparse.Namespace, console: Console) -> int:
     from bridle.mcp.login import logout as log_out  # imports the MCP SDK, which is slow
 
     if not log_out(_remote(found, settings, console), settings.home):
-        raise ConfigError(f"there is no login to {found.name}", hint=f"bridle mcp login {found.name}")
+        raise ConfigError(f"not logged in to {found.name}", hint=f"bridle mcp login {found.name}")
     console.done(f"logged out of {found.name}")
     return 0
 
 
 def _remote(found: FoundServer, settings: Settings, console: Console) -> ServerSettings:
     if found.transport == "stdio" and not found.fault:
-        raise UsageError(f"{found.name} is a program: there is nothing to log in to")
+        raise UsageError(f"{found.name} is a local program and needs no login")
     return server_settings(found, settings, console.environ)
 
 

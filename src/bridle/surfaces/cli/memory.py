@@ -35,7 +35,7 @@ PROJECT_HEADINGS = ("SESSIONS", "PASSAGES", "VECTORS", "INDEX", "PROJECT")
 def search(args: argparse.Namespace, console: Console) -> int:
     """Print the passages of this project's sessions that match the query."""
     if not 0 <= args.limit <= MAX_LIMIT:
-        raise UsageError(f"--limit is a whole number from 0 to {MAX_LIMIT}, not {args.limit}")
+        raise UsageError(f"--limit must be a whole number from 0 to {MAX_LIMIT}, not {args.limit}")
 
     async def work(memory: "LocalMemory") -> None:
         found = await memory.search(" ".join(args.query), cwd=resolve_directory(), limit=args.limit)
@@ -45,7 +45,7 @@ def search(args: argparse.Namespace, console: Console) -> int:
             for index, passage in enumerate(found):
                 _write_passage(console.out, passage, is_first=not index)
             if not found:
-                console.err.line("nothing fits")
+                console.err.line("no matches")
 
     return _with_memory(console, work)
 
@@ -86,19 +86,19 @@ def forget(args: argparse.Namespace, console: Console) -> int:
     async def work(memory: "LocalMemory") -> None:
         sessions = await _meant(args, memory)
         if not sessions:
-            console.err.line("there is nothing to forget")
+            console.err.line("nothing to forget")
             return
         what = f"session {sessions[0]}" if args.session else format_count(len(sessions), "session")
         words = f"{'--project' if args.project else '--all' if args.all else sessions[0]} --yes"
         hint = f"bridle memory forget {words}"
-        question = f"forget what was said in {what}?"
+        question = f"remove {what} from memory?"
         if not args.yes and not ask_confirmation(
-            console, question, without="forgetting needs a yes", hint=hint
+            console, question, without="forgetting needs confirmation", hint=hint
         ):
             console.err.line("nothing was forgotten")
             return
         await memory.forget_all(sessions)
-        console.done(f"{what} {'is' if len(sessions) == 1 else 'are'} forgotten")
+        console.done(f"removed {what} from memory")
 
     return _with_memory(console, work)
 
@@ -186,8 +186,8 @@ def _write_stats(screen: Screen, held: "MemoryStats") -> None:
         ("passages", f"{held.passages:,}"),
         ("sessions", f"{held.sessions:,}"),
         ("size", f"{held.size_bytes / MEGABYTE:.1f} MB"),
-        ("embedder", held.embedder or "none: searched by keywords only"),
-        ("not yet in it", " and ".join(left) or "nothing"),
+        ("embedder", held.embedder or "none: keyword search only"),
+        ("pending", " and ".join(left) or "nothing"),
     ):
         screen.line(f"{screen.paint('detail', pad(label, LABEL_WIDTH))}{one_line(text)}")
     if held.projects:

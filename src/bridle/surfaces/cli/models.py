@@ -42,7 +42,7 @@ def list_models(args: argparse.Namespace, console: Console) -> int:
         _write_table(console.out, [_row(facts) for facts in found])
     if console.err.is_terminal:
         if not found:
-            console.err.line(f'no known model has "{one_line(wanted)}" in its name')
+            console.err.line(f'no known model matches "{one_line(wanted)}"')
         elif len(found) < len(known) and not wanted:
             console.hint(
                 f"bridle models list --all shows {len(known) - len(found)} more, most of which need a key"
@@ -74,7 +74,7 @@ def pull(args: argparse.Namespace, console: Console) -> int:
     source = Path(args.source).expanduser() if args.source else None
     notice = WeightsNotice(console, source)
     if is_present(folder, weights):
-        console.done(f"{weights.name} is here already")
+        console.done(f"{weights.name} is already installed")
     try:
         path = asyncio.run(
             fetch(
@@ -99,8 +99,8 @@ def _weights_named(wanted: str | None) -> "Weights":
         return known[name]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     raise UsageError(
-        f'no weights named "{name}" can be pulled',
-        hint=f"did you mean {near[0]}?" if near else f"there are {' and '.join(known)}",
+        f'no downloadable weights named "{name}"',
+        hint=f"did you mean {near[0]}?" if near else f"available: {' and '.join(known)}",
     )
 
 
@@ -179,7 +179,7 @@ def _details(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
     longest = f"up to {known.output:,}, " if known and known.output else ""
     lines.append(("answer", f"{longest}{format_count(model.max_output_tokens, 'token')} asked for"))
     if facts.near:
-        lines.append(("unknown", f"it is not in the catalogue; near it are {', '.join(facts.near)}"))
+        lines.append(("unknown", f"not in the catalogue; similar: {', '.join(facts.near)}"))
     if known:
         lines.append(("abilities", _abilities(facts)))
     lines += _prices(model.price)
@@ -229,7 +229,7 @@ def _origin(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
         sources = ", ".join(f"{name} {version}" for name, version in data.sources.items())
         return [("source", f"{sources}, of {data.made}")]
     if facts.kind == "embedded" and facts.model.name == DEFAULT_WEIGHTS.name:
-        here = "here" if is_present(models_dir(settings)) else "not here yet: bridle models pull"
+        here = "here" if is_present(models_dir(settings)) else "not installed: bridle models pull"
         return [("weights", here), ("note", DEFAULT_WEIGHTS.honest_line)]
     return []
 

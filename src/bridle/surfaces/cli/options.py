@@ -65,7 +65,7 @@ def check_disabled_hooks(hooks: Sequence[str], cwd: str, environ: Mapping[str, s
     for hook in hooks:
         if hook not in known:
             hint = f"there are {', '.join(known)}" if known else "there are none here"
-            raise UsageError(f'--no-hook: no hook is named "{hook}"', hint=hint)
+            raise UsageError(f'--no-hook: unknown hook "{hook}"', hint=hint)
 
 
 def check_rules(action: Action, texts: list[str]) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _output(text: str | None, retries: str | None, compat: "Compat | None") -> d
     if text is None:
         for flag, value in (("--structured-output-retries", tries), ("--output-schema-compat", compat)):
             if value is not None:
-                raise UsageError(f"{flag}: there is no --output-schema that it could be about")
+                raise UsageError(f"{flag}: needs --output-schema")
         return {}
     from bridle.surfaces.cli.output_schema import read_schema  # few runs need it
 
@@ -124,7 +124,7 @@ def _dollars(flag: str, text: str | None) -> float | None:
     except ValueError:
         amount = math.nan
     if not 0 <= amount < math.inf:
-        raise UsageError(f'{flag}: "{text}" is not a sum of dollars', hint="write for example 0.50")
+        raise UsageError(f'{flag}: "{text}" is not an amount in dollars', hint="write for example 0.50")
     return amount
 
 

@@ -21,7 +21,7 @@ examples:
   bridle session export 019a8536-2b7c --html -o talk.html
   bridle doctor
 
-`bridle COMMAND --help` says more about a command.
+`bridle COMMAND --help` describes a command.
 """
 
 COMMAND_ADDERS = {
@@ -71,7 +71,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     if rest and getattr(args, "prompt", None) is not None:
         args.prompt += _late_words(rest, f"{args.prog} --help; quote a prompt with dashes")
     elif rest and getattr(args, "words", None) is not None:
-        args.words += _late_words(rest, f"{args.prog} --help; a program stands after --")
+        args.words += _late_words(rest, f"{args.prog} --help; put the program after --")
     elif rest:
         raise UsageError(f"unknown argument {rest[0]}", hint=f"{args.prog} --help")
     return args

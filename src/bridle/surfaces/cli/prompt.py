@@ -30,7 +30,7 @@ def _read_stdin(console: Console) -> bytes:
     is_stream = not stat.S_ISREG(os.fstat(descriptor).st_mode)
     if is_stream and not select.select([descriptor], [], [], PATIENCE_S)[0]:
         console.warn("waiting for stdin to end")
-        console.hint("add < /dev/null when nothing comes from there")
+        console.hint("add < /dev/null if there is no input")
         console.err.flush()
     pieces, size = [], 0
     while piece := os.read(descriptor, _CHUNK_BYTES):
@@ -54,5 +54,5 @@ def _decode(data: bytes) -> str:
 def _too_long() -> UsageError:
     return UsageError(
         f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
-        hint="name the file in the prompt instead, so that the agent reads what it needs",
+        hint="name the file in the prompt instead, and the agent reads what it needs",
     )

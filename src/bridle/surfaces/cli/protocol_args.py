@@ -19,10 +19,10 @@ def add_rpc(commands: Commands) -> None:
         "--contract",
         metavar="VERSION",
         default="0.5.2",
-        help="the version of Meerkat's contract to speak (default: 0.5.2)",
+        help="the version of Meerkat's contract (default: 0.5.2)",
     )
-    rpc.add_argument("--listen", metavar="unix:PATH", help="take connections there instead of stdin")
-    rpc.add_argument("--cwd", metavar="DIR", help="where sessions work that do not say it")
+    rpc.add_argument("--listen", metavar="unix:PATH", help="accept connections there instead of stdin")
+    rpc.add_argument("--cwd", metavar="DIR", help="default working directory of sessions")
 
 
 def add_acp(commands: Commands) -> None:
@@ -32,5 +32,5 @@ def add_acp(commands: Commands) -> None:
         "acp",
         "acp:acp",
         "serve editors over ACP (Agent Client Protocol)",
-        epilog="An editor starts it and speaks with it on stdin and stdout: name it as a custom agent there.",
+        epilog="An editor starts it and talks to it over stdin and stdout: add it there as a custom agent.",
     )

@@ -34,9 +34,9 @@ def choose(
     for number, (name, meaning) in enumerate(options, 1):
         err.line(f"  {number}  {err.paint('name', pad(visible(name), width))}  {visible(meaning)}".rstrip())
     choices = {str(number): name for number, (name, _) in enumerate(options, 1)}
-    how = "Enter for 1, or a number"
+    how = "number (Enter for 1)"
     if several:
-        how += ", or several as 2,3"
+        how += ", or several, such as 2,3"
     if other:
         how += f", or any {other}"
     for _ in range(MAX_TRIES):
@@ -49,7 +49,7 @@ def choose(
                 return list(dict.fromkeys(choices[part] for part in numbers))
         elif other and "/" in typed:
             return [typed]
-        err.line(f"that is none of them: {visible(typed[:60])}")
+        err.line(f"not one of the choices: {visible(typed[:60])}")
     raise UsageError(f"no answer to: {question}", hint="bridle init --help")
 
 

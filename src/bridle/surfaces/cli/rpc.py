@@ -58,7 +58,7 @@ def _folder(given: str | None) -> str:
 
 def _socket_path(given: str) -> Path:
     if not given.startswith(UNIX) or len(given) == len(UNIX):
-        raise UsageError(f'--listen: "{given}" is no socket', hint="write unix:/path/of/the.sock")
+        raise UsageError(f'--listen: "{given}" is not a socket', hint="write unix:/path/of/the.sock")
     return Path(given.removeprefix(UNIX))
 
 
@@ -84,7 +84,7 @@ def _bound(path: Path) -> socket.socket:
     """Bind a socket that only the user can open; raises UsageError if the path is in use."""
     if os.path.lexists(path):
         if not stat.S_ISSOCK(path.lstat().st_mode) or _is_served(path):
-            raise UsageError(f"--listen: {path} is there already", hint="choose another path")
+            raise UsageError(f"--listen: {path} already exists", hint="choose another path")
         path.unlink()
     api = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)

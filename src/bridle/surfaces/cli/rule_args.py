@@ -23,20 +23,29 @@ def add_rules(commands: Commands) -> None:
         group,
         "check",
         "rules:check",
-        "say what would happen to a call here, which rule decides, and why",
+        "show whether a call would be allowed here, and which rule decides",
         epilog=CHECK_EXAMPLES,
     )
-    check.add_argument("--tool", metavar="NAME", required=True, help="the tool that is called")
-    check.add_argument("--args", metavar="JSON", default="{}", help="its arguments, as the model sends them")
-    check.add_argument("--agent", metavar="NAME", help="whose rules (default: the agent of the settings)")
-    check.add_argument("--cwd", metavar="DIR", help="where (default: here)")
+    check.add_argument("--tool", metavar="NAME", required=True, help="the tool")
+    check.add_argument("--args", metavar="JSON", default="{}", help="its arguments as JSON")
+    check.add_argument(
+        "--agent", metavar="NAME", help="the agent whose rules apply (default: that of the settings)"
+    )
+    check.add_argument("--cwd", metavar="DIR", help="working directory (default: the current one)")
     modes = add_rule_flags(check)
-    modes.add_argument("--mode", choices=MODES, help="the mode by its name")
+    modes.add_argument("--mode", choices=MODES, help="the mode")
     add_json_flag(check)
-    listing = add_command(group, "list", "rules:list_rules", "list the rules that hold here and their places")
-    listing.add_argument("--agent", metavar="NAME", help="whose rules (default: the agent of the settings)")
+    listing = add_command(
+        group, "list", "rules:list_rules", "list the rules that apply here, and where they are set"
+    )
+    listing.add_argument(
+        "--agent", metavar="NAME", help="the agent whose rules apply (default: that of the settings)"
+    )
     add_json_flag(listing)
-    for name, meaning in (("add", "add a rule to your settings"), ("remove", "take a rule out of them")):
+    for name, meaning in (
+        ("add", "add a rule to your settings"),
+        ("remove", "remove a rule from your settings"),
+    ):
         change = add_command(
             group,
             name,
@@ -58,15 +67,14 @@ def add_trust(commands: Commands) -> None:
         "trust:trust",
         "trust this project's settings",
         description=(
-            "Show what a project's files would change if you trusted them, and ask. Trust ends with the next "
-            "change of these files."
+            "Show what trusting a project would allow, and ask. Trust ends when its settings files change."
         ),
     )
-    trust.add_argument("folder", metavar="DIR", nargs="?", help="the project (default: the one here)")
+    trust.add_argument("folder", metavar="DIR", nargs="?", help="the project (default: the current one)")
     what = trust.add_mutually_exclusive_group()
     what.add_argument("--yes", action="store_true", help="do not ask")
     what.add_argument("--list", dest="listing", action="store_true", help="list the projects you trust")
-    what.add_argument("--revoke", action="store_true", help="do not trust it any more")
+    what.add_argument("--revoke", action="store_true", help="stop trusting the project")
     add_json_flag(trust)
 
 

@@ -124,9 +124,9 @@ def add(args: argparse.Namespace, console: Console) -> int:
     (rule,) = check_rules(args.action, [args.rule])
     file = load_settings(console.environ, Path(resolve_directory())).user_file
     if add_rules(file, args.action, [rule]):
-        console.done(f"{args.action} {one_line(rule)} is now in {file}")
+        console.done(f"{args.action} {one_line(rule)} added to {file}")
     else:
-        console.done(f"{args.action} {one_line(rule)} was in {file} before")
+        console.done(f"{args.action} {one_line(rule)} is already in {file}")
     return 0
 
 
@@ -136,7 +136,7 @@ def remove(args: argparse.Namespace, console: Console) -> int:
     file = load_settings(console.environ, Path(resolve_directory())).user_file
     if not remove_rule(file, args.action, rule):
         raise ConfigError(f'{file}: has no rule {args.action} "{rule}"', hint="bridle rules list")
-    console.done(f"{args.action} {one_line(rule)} is no longer in {file}")
+    console.done(f"{args.action} {one_line(rule)} removed from {file}")
     return 0
 
 

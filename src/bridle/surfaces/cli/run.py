@@ -153,8 +153,8 @@ async def _require_work(service: SessionApi, session: SessionSummary) -> None:
         return
     if not (await service.ask(Status(session.id))).facts.queue:
         raise SessionNotRunning(
-            f"nothing to resume: the last run of session {short_id(session.id)} has ended",
-            hint='bridle run --continue "…" goes on with a new prompt',
+            f"nothing to resume: the last run of session {short_id(session.id)} is complete",
+            hint='bridle run --continue "…" starts a new prompt',
         )
     if session.outcome in ("cancelled", "denied"):
         raise make_queued_error()
@@ -183,7 +183,7 @@ def report(console: Console, result: Result) -> None:
         case "failed":
             console.fail(reason, hint)
         case "limit" | "budget_exhausted":
-            console.fail(reason, hint or 'bridle run --continue "…" goes on with fresh limits')
+            console.fail(reason, hint or 'bridle run --continue "…" continues with fresh limits')
         case "denied":
             console.fail(f"denied: {_denied_calls(result) or reason}", _allowing(result))
         case "cancelled":

@@ -10,7 +10,7 @@ examples:
   git diff | bridle run -p "review this change" > review.md
   bridle run --accept-edits "add a test for the parser"
   bridle run --continue "now the documentation too"
-  bridle run --continue                        go on with a run that was cut off
+  bridle run --continue                        resume an interrupted run
   bridle run --code "which module has the most functions"
   bridle run --output-schema invoice.json "what does invoice.txt say" | jq .total
   bridle run -p --output json --allow 'edit_file(src/**)' --max-cost 0.50 "fix the lint errors"
@@ -28,10 +28,10 @@ def add_run(commands: Commands) -> None:
         "run",
         "run:run",
         "run a prompt",
-        description="Answer a prompt; text on stdin joins it. The answer goes to stdout, all else to stderr.",
+        description="Run a prompt; stdin is appended to it. The answer goes to stdout, the rest to stderr.",
         epilog=RUN_EXAMPLES,
     )
-    run.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do; several words are joined")
+    run.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do")
     _add_conversation(run.add_argument_group("conversation"))
     _add_output(run.add_argument_group("output"))
     add_rule_flags(run.add_argument_group("permissions"))
@@ -40,17 +40,17 @@ def add_run(commands: Commands) -> None:
 
 
 def _add_conversation(group: Any) -> None:
-    group.add_argument(
-        "--model", metavar="PROVIDER/MODEL", help="the model to ask instead of the agent's own"
-    )
+    group.add_argument("--model", metavar="PROVIDER/MODEL", help="use this model instead of the agent's")
     group.add_argument("--agent", metavar="NAME", help="the agent of a new session (default: default)")
     which = group.add_mutually_exclusive_group()
-    which.add_argument("--session", metavar="ID", help="go on in this session; the start of an id is enough")
+    which.add_argument(
+        "--session", metavar="ID", help="continue this session; the beginning of an id is enough"
+    )
     which.add_argument(
         "--continue",
         dest="go_on",
         action="store_true",
-        help="go on in the newest session of this directory; without a prompt, finish a run that was cut off",
+        help="continue the newest session of this directory; without a prompt, resume an interrupted run",
     )
     group.add_argument("--cwd", metavar="DIR", help="work in this directory")
     style = group.add_mutually_exclusive_group()
@@ -65,7 +65,7 @@ def _add_conversation(group: Any) -> None:
         dest="code",
         action="store_const",
         const=False,
-        help="the opposite, for an agent that works this way",
+        help="the opposite, for an agent with code mode on",
     )
 
 
@@ -81,28 +81,28 @@ def _add_output(group: Any) -> None:
         "--output",
         choices=["text", "json", "stream-json"],
         default="text",
-        help="text as it arrives, one JSON result at the end, or every event as a line of JSON",
+        help="text as it arrives, one JSON result at the end, or one JSON line per event",
     )
     group.add_argument(
         "--output-schema",
         metavar="FILE|{…}",
-        help="print nothing but a JSON value that fits this JSON Schema",
+        help="print only a JSON value that matches this JSON Schema",
     )
     group.add_argument(
         "--structured-output-retries",
         metavar="N",
-        help="how often the model may try again when its value does not fit (default: 2)",
+        help="retries when the value does not match (default: 2)",
     )
     group.add_argument(
         "--output-schema-compat",
         choices=["lossy", "strict"],
-        help="whether a part of the schema that the vendor cannot enforce is a warning or an error",
+        help="whether a schema part that the provider cannot enforce is a warning or an error",
     )
     group.add_argument(
         "-v",
         "--verbose",
         action="store_true",
-        help="show tool calls and reasoning also when not on a terminal",
+        help="show tool calls and reasoning even when not on a terminal",
     )
 
 
@@ -121,7 +121,7 @@ def _add_limits(group: Any) -> None:
         "--until",
         default="",
         metavar="COMMAND",
-        help="go on until this shell command exits with 0, or a limit is reached",
+        help="continue until this shell command exits with 0, or a limit is reached",
     )
 
 
@@ -129,8 +129,8 @@ def _add_hooks(group: Any) -> None:
     group.add_argument(
         "--hooks",
         metavar="FILE|{…}",
-        help='hooks of this run alone, as JSON: {"entries": […], "disable": [ids]}',
+        help='hooks for this run only, as JSON: {"entries": […], "disable": [ids]}',
     )
     group.add_argument(
-        "--no-hook", action="append", default=[], metavar="ID", help="leave this hook out (repeatable)"
+        "--no-hook", action="append", default=[], metavar="ID", help="disable this hook (repeatable)"
     )

@@ -22,14 +22,14 @@ from bridle.surfaces.terminal import Console, visible
 SESSION = SessionId("sandbox-run")
 
 MEANINGS = {
-    "files": "only the folders that are named can be changed",
-    "hidden": "what rules deny to read is not there",
-    "fixed": "git hooks and settings of Bridle stay as they are",
+    "files": "only named folders can be changed",
+    "hidden": "files that rules deny are hidden",
+    "fixed": "git hooks and Bridle's settings cannot be changed",
     "network": "only hosts that rules allow",
-    "processes": "other programs are neither seen nor touched",
-    "syscalls": "no way around the walls",
-    "undo": "files are kept before a program changes them",
-    "limits": "memory, processes and sizes of files",
+    "processes": "other programs are invisible",
+    "syscalls": "no way out of the sandbox",
+    "undo": "files are saved before a program changes them",
+    "limits": "memory, processes and file sizes",
 }
 MEANING_WIDTH = max(map(len, MEANINGS.values()))
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Run a program in the sandbox and pass on its exit status."""
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if not argv:
-        raise UsageError("say what to run", hint="bridle sandbox run -- make test")
+        raise UsageError("no program given", hint="bridle sandbox run -- make test")
     cwd = resolve_directory()
     settings = load_settings(console.environ, Path(cwd))
     for warning in settings.warnings:
@@ -114,7 +114,7 @@ def status(args: argparse.Namespace, console: Console) -> int:
         _write(console, found)
         console.out.flush()
     if settings.sandbox.mode == "off":
-        console.warn("sandbox.mode is off: commands of agents run without it")
+        console.warn("sandbox.mode is off: agents run commands without it")
     return 1 if found.kind == "none" else 0
 
 

@@ -93,7 +93,7 @@ def show_status(args: argparse.Namespace, console: Console) -> int:
         return 0
     console.out.line(f"{view.database}: {view.legs['running']} running, {view.legs['waiting']} waiting")
     if not view.members:
-        console.err.line("nobody works")
+        console.err.line("no workers")
         console.hint("start a worker: bridle worker")
         return 0
     rows = [
@@ -199,7 +199,7 @@ def _settings(console: Console, flags: dict[str, object] | None = None) -> Setti
     settings = load_settings(console.environ, Path(resolve_directory()), flags or {})
     if settings.store.backend != "postgres":
         raise ConfigError(
-            f"many machines need PostgreSQL, and store.backend is {settings.store.backend}",
+            f"a cluster needs PostgreSQL, but store.backend is {settings.store.backend}",
             hint="bridle config set store.backend postgres",
         )
     return settings

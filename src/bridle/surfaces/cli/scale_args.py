@@ -6,10 +6,10 @@ EXAMPLES = """\
 examples:
   bridle config set store.backend postgres
   bridle config set store.url postgresql://bridle@db/bridle
-  bridle worker                      on every machine that runs sessions
-  bridle gateway                     where clients come to
+  bridle worker                      on each machine that runs sessions
+  bridle gateway                     where clients connect
 
-The password of the database comes in BRIDLE_DATABASE_URL. `bridle daemon run` with scale.enabled is both.
+The database password goes into BRIDLE_DATABASE_URL. `bridle daemon run` with scale.enabled is both.
 """
 
 
@@ -22,12 +22,18 @@ def add_worker(commands: Commands) -> None:
         "run sessions of a cluster, in the foreground",
         epilog=EXAMPLES,
     )
-    worker.add_argument("--node", metavar="NAME", help="what this machine is called (scale.node)")
-    worker.add_argument("--listen", metavar="ADDRESS", help="where gateways reach it (scale.listen)")
-    worker.add_argument("--advertise", metavar="ADDRESS", help="how others reach it (scale.advertise)")
-    worker.add_argument("--label", metavar="NAME", action="append", help="what it has (scale.labels)")
-    worker.add_argument("--http", metavar="ADDRESS", help="where /health and /ready are (http.bind)")
-    worker.add_argument("--runs", metavar="N", help="sessions at the same time (scale.runs)")
+    worker.add_argument("--node", metavar="NAME", help="name of this machine (scale.node)")
+    worker.add_argument(
+        "--listen", metavar="ADDRESS", help="address to listen on for gateways (scale.listen)"
+    )
+    worker.add_argument(
+        "--advertise", metavar="ADDRESS", help="address that others use to reach it (scale.advertise)"
+    )
+    worker.add_argument(
+        "--label", metavar="NAME", action="append", help="labels of this worker (scale.labels)"
+    )
+    worker.add_argument("--http", metavar="ADDRESS", help="address of /health and /ready (http.bind)")
+    worker.add_argument("--runs", metavar="N", help="concurrent sessions (scale.runs)")
 
 
 def add_gateway(commands: Commands) -> None:
@@ -39,24 +45,32 @@ def add_gateway(commands: Commands) -> None:
         "serve the sessions of a cluster to clients, in the foreground",
         epilog=EXAMPLES,
     )
-    gateway.add_argument("--http", metavar="ADDRESS", help="where REST and the page are (http.bind)")
-    gateway.add_argument("--grpc", metavar="ADDRESS", help="where gRPC is (grpc.bind)")
-    gateway.add_argument("--node", metavar="NAME", help="what this machine is called (scale.node)")
+    gateway.add_argument("--http", metavar="ADDRESS", help="address of REST and the page (http.bind)")
+    gateway.add_argument("--grpc", metavar="ADDRESS", help="address of gRPC (grpc.bind)")
+    gateway.add_argument("--node", metavar="NAME", help="name of this machine (scale.node)")
 
 
 def add_scale(commands: Commands) -> None:
     """Add the `bridle scale` commands."""
     group = add_group(commands, "scale", "manage a cluster", epilog=EXAMPLES)
-    add_json_flag(add_command(group, "status", "scale:show_status", "show who works, and how much waits"))
-    add_command(group, "migrate", "scale:migrate", "bring the tables of the database up to date")
+    add_json_flag(add_command(group, "status", "scale:show_status", "show workers and queued work"))
+    add_command(group, "migrate", "scale:migrate", "update the database tables")
     prune: Parser = add_command(
         group,
         "prune",
         "scale:prune",
-        "remove what is not needed any more",
-        description="Remove archived sessions untouched for long, and what is known of old legs.",
+        "remove old data",
+        description="Remove archived sessions and records of assignments that are old enough.",
     )
     prune.add_argument(
-        "--older-than", metavar="TIME", default="90d", help="archived sessions untouched for so long (90d)"
+        "--older-than",
+        metavar="TIME",
+        default="90d",
+        help="remove archived sessions older than this (default: 90d)",
     )
-    prune.add_argument("--legs", metavar="TIME", default="7d", help="legs that ended before (7d)")
+    prune.add_argument(
+        "--legs",
+        metavar="TIME",
+        default="7d",
+        help="remove records of assignments older than this (default: 7d)",
+    )

@@ -30,7 +30,7 @@ def rename(args: argparse.Namespace, console: Console) -> int:
 
     async def change(service: SessionApi, session: SessionSummary) -> None:
         await service.submit(session.id, Rename(title))
-        console.done(f"session {short_id(session.id)} is now called {title}")
+        console.done(f"session {short_id(session.id)} renamed to {title}")
 
     return run_with_session(args.session, console, change)
 
@@ -40,7 +40,7 @@ def archive(args: argparse.Namespace, console: Console) -> int:
 
     async def change(service: SessionApi, session: SessionSummary) -> None:
         await service.submit(session.id, Archive(archived=not args.undo))
-        console.done(f"session {short_id(session.id)} is {'back' if args.undo else 'archived'}")
+        console.done(f"session {short_id(session.id)} is {'restored' if args.undo else 'archived'}")
 
     return run_with_session(args.session, console, change)
 
@@ -49,10 +49,10 @@ def delete(args: argparse.Namespace, console: Console) -> int:
     """Delete a session permanently, after confirmation."""
 
     async def change(service: SessionApi, session: SessionSummary) -> None:
-        question = f'delete "{one_line(session.title)}" ({session.id}) for good?'
+        question = f'permanently delete "{one_line(session.title)}" ({session.id})?'
         hint = f"bridle session delete {session.id} --yes"
         if not args.yes and not ask_confirmation(
-            console, question, without="deleting needs a yes", hint=hint
+            console, question, without="deleting needs confirmation", hint=hint
         ):
             console.err.line("nothing was deleted")
             return

@@ -49,8 +49,8 @@ def add_session(commands: Commands) -> None:
 
 
 def _add_reading(group: Commands) -> None:
-    listing = add_command(group, "list", "session_list:list_sessions", "list the sessions, newest first")
-    listing.add_argument("--all", action="store_true", help="archived ones too")
+    listing = add_command(group, "list", "session_list:list_sessions", "list sessions, newest first")
+    listing.add_argument("--all", action="store_true", help="include archived sessions")
     add_json_flag(listing)
 
     show = add_command(group, "show", "session_list:show", "show a session as text")
@@ -61,7 +61,7 @@ def _add_reading(group: Commands) -> None:
         group,
         "export",
         "session_export:export",
-        "write a session as a document",
+        "export a session as a document",
         epilog="example:\n  bridle session export 019a8536-2b7c --html -o talk.html",
     )
     add_session_argument(export)
@@ -70,49 +70,51 @@ def _add_reading(group: Commands) -> None:
         "--format",
         choices=["md", "json", "html", "files"],
         default="md",
-        help="(default: md; files keeps a folder of events, transcript and summary up to date)",
+        help="(default: md; files: a folder with events, transcript and summary, kept up to date)",
     )
     form.add_argument(
         "--html",
         dest="format",
         action="store_const",
         const="html",
-        help="one page that needs nothing else: the same as --format html",
+        help="a self-contained page; same as --format html",
     )
     export.add_argument(
-        "-o", "--out", metavar="FILE", help="write here instead of stdout; a folder for files"
+        "-o", "--out", metavar="FILE", help="write to this file (or folder, for files) instead of stdout"
     )
 
 
 def _add_undo(group: Commands) -> None:
-    turns = add_command(group, "turns", "session_rewind:turns", "list the turns one can go back to")
+    turns = add_command(group, "turns", "session_rewind:turns", "list the turns that you can rewind to")
     add_session_argument(turns)
     add_json_flag(turns)
 
-    diff = add_command(group, "diff", "session_rewind:diff", "show what a session changed on disk")
+    diff = add_command(group, "diff", "session_rewind:diff", "show the files that a session changed")
     add_session_argument(diff)
     diff.add_argument("--turn", metavar="N", type=int, help="only this turn (default: all)")
-    diff.add_argument("--stat", action="store_true", help="only the names")
+    diff.add_argument("--stat", action="store_true", help="only file names")
     add_json_flag(diff)
 
     rewind = add_command(
         group,
         "rewind",
         "session_rewind:rewind",
-        "bring conversation and files back to how they were after a turn",
+        "restore conversation and files to an earlier turn",
         description=(
-            "Bring conversation and files back to how they were after a turn: also what shell commands "
+            "Restore conversation and files to how they were after a turn, including what shell commands "
             "changed, created, deleted or renamed. Shows the changes first and asks. Can itself be undone."
         ),
         epilog=REWIND_EXAMPLES,
     )
     add_session_argument(rewind)
     target = rewind.add_mutually_exclusive_group()
-    target.add_argument("--to", metavar="TURN", type=int, help="the last turn to keep; 0 keeps none")
-    target.add_argument("--undo", action="store_true", help="take the last rewind back")
-    rewind.add_argument("--only", choices=["files", "conversation"], help="leave the other as it is")
-    rewind.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
-    rewind.add_argument("--force", action="store_true", help="also files that somebody else has changed")
+    target.add_argument("--to", metavar="TURN", type=int, help="the last turn to keep; 0 for none")
+    target.add_argument("--undo", action="store_true", help="undo the last rewind")
+    rewind.add_argument("--only", choices=["files", "conversation"], help="rewind only this")
+    rewind.add_argument("--dry-run", action="store_true", help="show what would change, but change nothing")
+    rewind.add_argument(
+        "--force", action="store_true", help="also restore files that were changed outside the session"
+    )
     rewind.add_argument("--yes", action="store_true", help="do not ask")
     add_json_flag(rewind)
 
@@ -122,9 +124,9 @@ def _add_context(group: Commands) -> None:
         group,
         "compact",
         "session_compaction:compact",
-        "put a summary in the place of what was said",
+        "replace old messages with a summary",
         description=(
-            "Put a summary in the place of what was said, so that the next turns have room. The newest "
+            "Replace old messages with a summary, to make room for the next turns. The newest "
             "turns stay as they are, and so does what is pinned. Nothing is deleted: going back to before "
             "it brings the messages back."
         ),
@@ -132,73 +134,77 @@ def _add_context(group: Commands) -> None:
     )
     add_session_argument(compact)
     compact.add_argument(
-        "--keep", metavar="TEXT", default="", help="what the summary must not leave out; it is pinned too"
+        "--keep", metavar="TEXT", default="", help="what the summary must keep; it is also pinned"
     )
 
     pin = add_command(
         group,
         "pin",
         "session_compaction:pin",
-        "keep a text word for word through every compaction",
+        "keep a text verbatim through every compaction",
         epilog=PIN_EXAMPLES,
     )
     add_session_argument(pin)
     pin.add_argument("text", metavar="TEXT", nargs="?", help="the text to keep")
-    pin.add_argument("--list", action="store_true", help="show what is pinned")
-    pin.add_argument("--remove", metavar="TEXT", help="pin it no longer; the beginning of the text is enough")
+    pin.add_argument("--list", action="store_true", help="list pinned texts")
+    pin.add_argument("--remove", metavar="TEXT", help="unpin it; the beginning of the text is enough")
     add_json_flag(pin)
 
 
 def _add_commanding(group: Commands) -> None:
     for name, summary in (
-        ("steer", "add a message to the run that goes on"),
-        ("queue", "let a prompt wait until the run has ended"),
+        ("steer", "add a message to the active run"),
+        ("queue", "queue a prompt until the run ends"),
     ):
         command = add_command(group, name, f"session_commands:{name}", summary)
         add_session_argument(command)
-        command.add_argument("text", metavar="TEXT", nargs="+", help="several words are joined")
+        command.add_argument("text", metavar="TEXT", nargs="+", help="the text")
 
     decide = add_command(
-        group, "decide", "session_commands:decide", "answer what a run waits for", epilog=DECIDE_EXAMPLES
+        group,
+        "decide",
+        "session_commands:decide",
+        "answer an approval that a run waits for",
+        epilog=DECIDE_EXAMPLES,
     )
     add_session_argument(decide)
     decide.add_argument(
         "answer",
         choices=["once", "session", "always", "deny", "stop"],
-        help="let the call through, always with a rule, refuse it, or end the run",
+        help="allow the call once, allow it with a rule, deny it, or deny it and stop the run",
     )
-    decide.add_argument("--call", metavar="ID", help="the call, where several wait")
-    decide.add_argument("--reason", metavar="TEXT", default="", help="what the model hears of a refusal")
+    decide.add_argument("--call", metavar="ID", help="the call, if several wait")
+    decide.add_argument("--reason", metavar="TEXT", default="", help="what to tell the model when denying")
 
-    cancel = add_command(group, "cancel", "session_commands:cancel", "stop the run that goes on")
+    cancel = add_command(group, "cancel", "session_commands:cancel", "stop the active run")
     add_session_argument(cancel)
 
 
 def _add_changing(group: Commands) -> None:
     fork = add_command(
-        group, "fork", "session_admin:fork", "begin a new session with the messages of another"
+        group, "fork", "session_admin:fork", "start a new session with the messages of another"
     )
     add_session_argument(fork)
     fork.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
 
-    rename = add_command(group, "rename", "session_admin:rename", "give a session a title")
+    rename = add_command(group, "rename", "session_admin:rename", "rename a session")
     add_session_argument(rename)
     rename.add_argument("title", metavar="TITLE", help="the new title")
 
-    archive = add_command(group, "archive", "session_admin:archive", "put a session away")
+    archive = add_command(group, "archive", "session_admin:archive", "archive a session")
     add_session_argument(archive)
-    archive.add_argument("--undo", action="store_true", help="bring it back")
+    archive.add_argument("--undo", action="store_true", help="restore it")
 
-    delete = add_command(group, "delete", "session_admin:delete", "remove a session for good")
+    delete = add_command(group, "delete", "session_admin:delete", "permanently delete a session")
     add_session_argument(delete)
     delete.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _add_checking(group: Commands) -> None:
-    fsck = add_command(group, "fsck", "session_check:fsck", "look for damage in the store")
+    fsck = add_command(group, "fsck", "session_check:fsck", "check the store for damage")
     fsck.add_argument("--repair", action="store_true", help="repair what can be repaired")
     add_json_flag(fsck)
 
-    verify = add_command(group, "verify", "session_check:verify", "prove that no stored event was edited")
+    verify = add_command(group, "verify", "session_check:verify", "verify that no stored event was edited")
     add_session_argument(verify, nargs="?", default=None, help="only this session (default: all)")
     add_json_flag(verify)

@@ -34,7 +34,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
             _write_verdict(console, verdict)
     broken = [verdict for verdict in verdicts if not verdict.ok]
     if broken:
-        console.fail(f"{format_count(len(broken), 'session')} of {len(verdicts)} not as recorded")
+        console.fail(f"{format_count(len(broken), 'session')} of {len(verdicts)} modified since recorded")
     return 1 if broken else 0
 
 
@@ -47,9 +47,9 @@ def fsck(args: argparse.Namespace, console: Console) -> int:
         for flaw in flaws:
             _write_flaw(console, flaw)
         if not flaws:
-            console.out.line(console.out.paint("done", "nothing is wrong"))
+            console.out.line(console.out.paint("done", "no problems found"))
     if args.repair and (removed := asyncio.run(_prune(console))):
-        console.done(f"{format_count(removed, 'kept file content')} that no session needs any more removed")
+        console.done(f"{format_count(removed, 'unused file content')} removed")
     left = [flaw for flaw in flaws if not flaw.repaired]
     if left:
         mends = not args.repair and any(flaw.kind in REPAIRABLE for flaw in left)
@@ -93,7 +93,7 @@ def _write_verdict(console: Console, verdict: SessionCheck) -> None:
     if verdict.ok:
         state = f"{out.paint('done', 'ok')}      {format_count(verdict.records, 'event')}"
     else:
-        blobs = f"{format_count(len(verdict.blobs), 'blob')} not as it was kept"
+        blobs = f"{format_count(len(verdict.blobs), 'blob')} damaged"
         state = f"{out.paint('failed', 'broken')}  {_describe(verdict.flaw) if verdict.flaw else blobs}"
     out.line(f"{out.paint('name', verdict.session)}  {state}")
     for flaw in verdict.blobs:

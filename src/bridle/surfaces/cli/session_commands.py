@@ -17,7 +17,7 @@ from bridle.surfaces.text_format import describe_args, short_id
 
 def steer(args: argparse.Namespace, console: Console) -> int:
     """Add a message to the active run."""
-    return _send(args, console, Steer(user_message(_text(args))), "the run reads it at its next turn")
+    return _send(args, console, Steer(user_message(_text(args))), "sent; the run reads it at its next turn")
 
 
 def queue(args: argparse.Namespace, console: Console) -> int:
@@ -25,14 +25,14 @@ def queue(args: argparse.Namespace, console: Console) -> int:
 
     async def work(api: SessionApi, session: SessionSummary) -> None:
         receipt = await _submit(api, session, Prompt(user_message(_text(args))))
-        console.done("the run has begun" if receipt.run_id else "queued: it begins when the run has ended")
+        console.done("the run has started" if receipt.run_id else "queued; it starts when the run ends")
 
     return run_with_session(args.session, console, work)
 
 
 def cancel(args: argparse.Namespace, console: Console) -> int:
     """Cancel the active run."""
-    return _send(args, console, Cancel("cancelled by the user"), "the run ends")
+    return _send(args, console, Cancel("cancelled by the user"), "the run is stopping")
 
 
 def decide(args: argparse.Namespace, console: Console) -> int:
@@ -57,7 +57,8 @@ def _send(args: argparse.Namespace, console: Console, command: Command, done: st
 async def _submit(api: SessionApi, session: SessionSummary, command: Command) -> Receipt:
     if not api.is_remote:
         raise SessionNotRunning(
-            "the daemon does not run, and only its runs can be reached from here", hint="bridle daemon start"
+            "the daemon is not running, and only its runs can be reached from here",
+            hint="bridle daemon start",
         )
     return await api.submit(session.id, command)
 
@@ -71,7 +72,7 @@ def _pending(run: RunStatus | None, call_id: str | None) -> ApprovalRequested:
         raise UsageError(f"{what} of this session waits for an answer")
     if len(meant) > 1:
         names = ", ".join(f"{asked.call_id} ({asked.tool})" for asked in meant)
-        raise UsageError(f"several calls wait: {names}", hint="name the one you mean with --call")
+        raise UsageError(f"several calls wait: {names}", hint="choose one with --call")
     return meant[0]
 
 

@@ -30,7 +30,7 @@ def compact(args: argparse.Namespace, console: Console) -> int:
             console.done(f"session {short_id(session.id)} is running: it is compacted before its next turn")
         elif isinstance(ends[-1], CompactionFailed):
             raise SessionError(
-                f"session {short_id(session.id)} is as it was: {ends[-1].error}",
+                f"session {short_id(session.id)} was not compacted: {ends[-1].error}",
                 hint="try it again, or with another model",
             )
         else:
@@ -42,7 +42,7 @@ def compact(args: argparse.Namespace, console: Console) -> int:
 def pin(args: argparse.Namespace, console: Console) -> int:
     """Pin a text so that compaction keeps it verbatim, unpin it, or list the pins."""
     if [args.text is not None, args.list, args.remove is not None].count(True) != 1:
-        raise UsageError("say what to pin", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
+        raise UsageError("no text given", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
 
     async def change(service: SessionApi, session: SessionSummary) -> None:
         pins = (await service.ask(Status(session.id))).facts.pins
@@ -55,9 +55,7 @@ def pin(args: argparse.Namespace, console: Console) -> int:
         else:
             check_pin(pins, args.text)
             await service.submit(session.id, Pin(args.text))
-            console.done(
-                f"session {short_id(session.id)}: pinned, and told to the model with your next message"
-            )
+            console.done(f"session {short_id(session.id)}: pinned; the model sees it with your next message")
 
     return run_with_session(args.session, console, change)
 

@@ -1,4 +1,4 @@
-"""`bridle session export`: write a session as a document or as a folder of files."""
+"""`bridle session export`: export a session as a document or as a folder of files."""
 
 import argparse
 import asyncio

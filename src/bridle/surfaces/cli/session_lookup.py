@@ -51,7 +51,9 @@ def resolve_directory(wanted: str | None = None) -> str:
     try:
         path = os.path.realpath(wanted) if wanted is not None else os.getcwd()
     except FileNotFoundError:
-        raise UsageError("the current directory does not exist any more", hint="cd somewhere else") from None
+        raise UsageError(
+            "the current directory no longer exists", hint="change to another directory"
+        ) from None
     if not os.path.isdir(path):
         raise UsageError(f"{wanted} is not a directory")
     try:

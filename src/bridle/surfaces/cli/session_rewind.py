@@ -88,7 +88,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
 def rewind(args: argparse.Namespace, console: Console) -> int:
     """Restore conversation and files to their state after a turn; show the changes and ask first."""
     if (args.to is None) == (not args.undo):
-        raise UsageError("say where to go back to", hint="--to TURN (see bridle session turns ID), or --undo")
+        raise UsageError("no turn given", hint="--to TURN (see bridle session turns ID), or --undo")
     failed = False
 
     async def go_back(service: SessionApi, session: SessionSummary) -> None:
@@ -105,10 +105,10 @@ def rewind(args: argparse.Namespace, console: Console) -> int:
             _finish(args, console, session, plan, None)
             return
         _refuse_conflicts(args, session, plan)
-        question = "take the last rewind back?" if args.undo else f"go back to turn {args.to}?"
+        question = "undo the last rewind?" if args.undo else f"rewind to turn {args.to}?"
         hint = _command(args, session, "--yes")
         if not args.yes and not ask_confirmation(
-            console, question, without="going back needs a yes", hint=hint
+            console, question, without="rewinding needs confirmation", hint=hint
         ):
             console.err.line("nothing was changed")
             return
@@ -136,10 +136,10 @@ async def _show_plan(
     if args.only != "conversation" and not plan.changes:
         console.err.line("no file changes")
     for path in plan.lost:
-        console.warn(f"{visible(path)} cannot be brought back: it was too large to keep")
+        console.warn(f"{visible(path)} cannot be restored: it was too large to save")
     if args.force or args.dry_run:  # otherwise they are reported by the refusal
         for path in plan.conflicts:
-            console.warn(f"{visible(path)} was changed by somebody else since")
+            console.warn(f"{visible(path)} was changed outside the session")
 
 
 def _show_turns(console: Console, records: Sequence[Record], args: argparse.Namespace) -> None:
@@ -147,8 +147,8 @@ def _show_turns(console: Console, records: Sequence[Record], args: argparse.Name
         return
     last = list_turns(records)[-1].number
     if args.to < last:
-        gone = f"turn {last} leaves" if args.to + 1 == last else f"turns {args.to + 1} to {last} leave"
-        console.err.line(f"{gone} the conversation")
+        gone = f"turn {last}" if args.to + 1 == last else f"turns {args.to + 1} to {last}"
+        console.err.line(f"{gone} will be removed from the conversation")
 
 
 def _refuse_conflicts(args: argparse.Namespace, session: SessionSummary, plan: RewindPlan) -> None:
@@ -158,8 +158,8 @@ def _refuse_conflicts(args: argparse.Namespace, session: SessionSummary, plan: R
     named = ", ".join(one_line(path) for path in plan.conflicts[:MAX_NAMED])
     more = len(plan.conflicts) - MAX_NAMED
     raise SessionConflict(
-        f"changed by somebody else since: {named}{f' and {more} more' if more > 0 else ''}",
-        hint=f"{_command(args, session, '--force')} overwrites them and can be undone;"
+        f"changed outside the session: {named}{f' and {more} more' if more > 0 else ''}",
+        hint=f"{_command(args, session, '--force')} overwrites them (this can be undone);"
         " --only conversation leaves all files alone",
     )
 
@@ -181,9 +181,9 @@ def _finish(
         console.err.line("nothing was changed: this was a dry run")
         return
     for words in left or ():
-        console.warn(f"could not be brought back: {words}")
+        console.warn(f"could not be restored: {words}")
     if left is not None:
-        where = "back to before its last rewind" if args.undo else f"back at turn {args.to}"
+        where = "back to the state before its last rewind" if args.undo else f"back at turn {args.to}"
         undo = f"bridle session rewind {short_id(session.id)} --undo"
         console.done(f"session {short_id(session.id)} is {where} (to undo this: {undo})")
 

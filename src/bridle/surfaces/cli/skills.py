@@ -25,13 +25,13 @@ HEADINGS = ("SKILL", "FOR", "WHERE", "DESCRIPTION")
 TEMPLATE = """\
 ---
 name: {name}
-description: What this is good for, and when to use it; the model finds it by this line.
+description: What this does and when to use it. The model chooses the skill by this line.
 argument-hint: "[what]"
 ---
 
-Say here, step by step, what is to be done with $ARGUMENTS.
+Describe here, step by step, what to do with $ARGUMENTS.
 
-Files beside this one belong to the skill: name them, and the model reads them when it needs them.
+Files next to this one belong to the skill: mention them, and the model reads them when needed.
 """
 
 
@@ -76,7 +76,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
             _write_problem(console, problem)
         if not loaded.problems:
             console.out.line(
-                console.out.paint("done", f"{format_count(len(loaded.skills), 'skill')}, all in order")
+                console.out.paint("done", f"{format_count(len(loaded.skills), 'skill')}, no problems")
             )
     return 1 if loaded.problems else 0
 
@@ -86,7 +86,7 @@ def new(args: argparse.Namespace, console: Console) -> int:
     name = args.name
     if not CONVENTIONAL_NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise UsageError(
-            f'"{name}" is not a name for a skill', hint="small letters, digits and single dashes"
+            f'"{name}" is not a valid name for a skill', hint="lowercase letters, digits and single dashes"
         )
     settings = load_settings(console.environ, Path(resolve_directory()))
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written

@@ -32,7 +32,7 @@ def stats(args: argparse.Namespace, console: Console) -> int:
     elif found.sessions:
         _write(console.out, found)
     elif console.err.is_terminal:
-        console.err.line("nothing was recorded in this time" if args.since else "no sessions yet")
+        console.err.line("nothing was recorded in this period" if args.since else "no sessions yet")
     return 0
 
 

@@ -15,13 +15,13 @@ def add_stats(commands: Commands) -> None:
         commands,
         "stats",
         "stats:stats",
-        "show usage by session, agent, tool and hook",
-        description="Show what was used, and by whom: models, agents, tools, hooks and days.",
+        "show usage by model, agent, tool, hook and day",
+        description="Show usage by model, agent, tool, hook and day.",
         epilog=STATS_EXAMPLES,
     )
     add_session_argument(
         stats, nargs="?", default=None, help="only this session and its sub-agents (default: all sessions)"
     )
-    stats.add_argument("--all", action="store_true", help="archived sessions too")
-    stats.add_argument("--since", metavar="TIME", help="only what happened in the last, such as 7d or 12h")
+    stats.add_argument("--all", action="store_true", help="include archived sessions")
+    stats.add_argument("--since", metavar="TIME", help="only the last period, such as 7d or 12h")
     add_json_flag(stats)

@@ -19,15 +19,15 @@ def add_tenant(commands: Commands) -> None:
     _with_settings(add)
     listing = add_command(group, "list", "tenants:list_tenants", "list the tenants")
     add_json_flag(listing)
-    show = add_command(group, "show", "tenants:show", "show what holds for a tenant, and what it has used")
+    show = add_command(group, "show", "tenants:show", "show the settings and usage of a tenant")
     _with_name(show)
     add_json_flag(show)
     change = add_command(
         group,
         "set",
         "tenants:change",
-        "change what holds for a tenant",
-        description="Change what holds for a tenant. What is not named stays; a list replaces the old one.",
+        "change the settings of a tenant",
+        description="Change the settings of a tenant. Others stay as they are; a list replaces the old one.",
     )
     _with_name(change)
     _with_settings(change)
@@ -49,13 +49,13 @@ def add_audit(commands: Commands) -> None:
         "show who did what in a cluster",
         description="Show who did what in a cluster, oldest first.",
     )
-    audit.add_argument("--tenant", metavar="NAME", help='only of this tenant; "_" is the usual one')
-    audit.add_argument("--since", metavar="TIME", help="only what happened in the last, such as 7d or 12h")
+    audit.add_argument("--tenant", metavar="NAME", help='only this tenant; "_" is the default tenant')
+    audit.add_argument("--since", metavar="TIME", help="only the last period, such as 7d or 12h")
     add_json_flag(audit)
 
 
 def _with_name(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", help="small letters, digits and dashes")
+    parser.add_argument("name", metavar="NAME", help="lowercase letters, digits and dashes")
 
 
 def _with_settings(parser: Parser) -> None:
@@ -71,7 +71,7 @@ def _with_settings(parser: Parser) -> None:
         parser.add_argument(
             f"--{action}", metavar="RULE", action="append", help=f"{action} rule of every run (repeatable)"
         )
-    parser.add_argument("--yolo", choices=("on", "off"), help="whether its clients may ask for mode yolo")
+    parser.add_argument("--yolo", choices=("on", "off"), help="whether its clients may use mode yolo")
     parser.add_argument(
         "--folder", metavar="PATH", action="append", help="where its sessions may work (repeatable)"
     )

@@ -51,7 +51,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
     tenant = apply_flags(Tenant(args.name), args)
     tenant.check()
     administer(console, "tenant add", args.name, lambda tenancy: tenancy.tenants.add(tenant))
-    console.done(f"there is a tenant {args.name} now")
+    console.done(f"tenant {args.name} added")
     console.hint(f"bridle token create --tenant {args.name} --user NAME")
     return 0
 
@@ -63,14 +63,14 @@ def change(args: argparse.Namespace, console: Console) -> int:
         await tenancy.tenants.change(args.name, lambda tenant: apply_flags(tenant, args))
 
     administer(console, "tenant set", args.name, work)
-    console.done(f"tenant {args.name} is changed; every node knows of it within seconds")
+    console.done(f"tenant {args.name} changed; all nodes apply it within seconds")
     return 0
 
 
 def remove(args: argparse.Namespace, console: Console) -> int:
     """Remove a tenant that has no sessions."""
     administer(console, "tenant remove", args.name, lambda tenancy: tenancy.tenants.remove(args.name))
-    console.done(f"tenant {args.name} is gone, and its tokens count no more")
+    console.done(f"tenant {args.name} removed, and its tokens revoked")
     return 0
 
 
@@ -83,7 +83,7 @@ def list_tenants(args: argparse.Namespace, console: Console) -> int:
         rows = [(tenant.name, _when(tenant.created_at), _limits_line(tenant.limits)) for tenant in found]
         write_table(console.out, ("TENANT", "ADDED", "LIMITS"), rows)
     else:
-        console.err.line("there is no tenant yet")
+        console.err.line("no tenants yet")
         console.hint("bridle tenant add NAME")
     return 0
 
@@ -94,7 +94,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
     async def work(tenancy: TenantAdmin) -> TenantView:
         tenant = await tenancy.tenants.tenant(args.name)
         if tenant is None:
-            raise UsageError(f'there is no tenant "{args.name[:80]}"', hint="bridle tenant list")
+            raise UsageError(f'no tenant "{args.name[:80]}"', hint="bridle tenant list")
         use = await tenancy.purse.use(args.name)
         return TenantView(tenant, [PeriodUse(name, sum_.tokens, sum_.nano / NANO) for name, sum_ in use])
 
@@ -205,7 +205,7 @@ def _number(flag: str, text: str, kind: "Callable[[str], T]") -> T | None:
         if not 0 <= float(str(value)) < math.inf:
             raise ValueError
     except (ValueError, OverflowError):
-        raise UsageError(f'{flag}: "{text[:80]}" is no amount', hint=f"a number, or {NO_LIMIT}") from None
+        raise UsageError(f'{flag}: "{text[:80]}" is not an amount', hint=f"a number, or {NO_LIMIT}") from None
     return value
 
 

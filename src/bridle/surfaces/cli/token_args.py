@@ -17,13 +17,13 @@ def add_token(commands: Commands) -> None:
         group,
         "create",
         "tokens:create",
-        "make a token and print it, once",
-        description="Make a token and print it. Only a digest is kept: it cannot be shown again.",
+        "create a token and print it once",
+        description="Create a token and print it. Only a digest is stored, so it cannot be shown again.",
     )
     create.add_argument(
-        "--tenant", metavar="NAME", default="", help="whose it is (default: the usual tenant)"
+        "--tenant", metavar="NAME", default="", help="the tenant (default: the default tenant)"
     )
-    create.add_argument("--user", metavar="NAME", required=True, help="who gets it, for the audit")
+    create.add_argument("--user", metavar="NAME", required=True, help="the user who gets it, for the audit")
     create.add_argument(
         "--scope",
         metavar="SCOPE",
@@ -31,16 +31,18 @@ def add_token(commands: Commands) -> None:
         default=[],
         help="read, run, decide or admin (repeatable; default: read, run, decide)",
     )
-    create.add_argument("--expires", metavar="TIME", help="after which it counts no more, such as 90d")
+    create.add_argument("--expires", metavar="TIME", help="how long it is valid, such as 90d")
     add_json_flag(create)
     listing = add_command(group, "list", "tokens:list_tokens", "list tokens, without their secrets")
-    listing.add_argument("--tenant", metavar="NAME", help='only those of this tenant; "_" is the usual one')
+    listing.add_argument(
+        "--tenant", metavar="NAME", help='only those of this tenant; "_" is the default tenant'
+    )
     add_json_flag(listing)
     revoke = add_command(
         group,
         "revoke",
         "tokens:revoke",
         "revoke a token",
-        description="Revoke a token. Every node knows of it within three seconds.",
+        description="Revoke a token. All nodes reject it within three seconds.",
     )
     revoke.add_argument("id", metavar="ID", help="as the list shows it, or the whole token")

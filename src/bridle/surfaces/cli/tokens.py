@@ -70,7 +70,7 @@ def revoke(args: argparse.Namespace, console: Console) -> int:
     parsed = parse_token(args.id)
     token_id = args.id if parsed is None else parsed[0]
     administer(console, "token revoke", token_id, lambda tenancy: tenancy.tenants.revoke(token_id))
-    console.done(f"token {token_id} counts no more; every node knows of it within seconds")
+    console.done(f"token {token_id} revoked; all nodes reject it within seconds")
     return 0
 
 
@@ -78,7 +78,9 @@ def _scopes(texts: list[str]) -> tuple[Scope, ...]:
     wanted = [scope for text in texts for scope in text.split(",")]
     for scope in wanted:
         if scope not in SCOPES:
-            raise UsageError(f'--scope: "{scope[:80]}" is none', hint=f"some of {', '.join(SCOPES)}")
+            raise UsageError(
+                f'--scope: "{scope[:80]}" is not a scope', hint=f"use some of {', '.join(SCOPES)}"
+            )
     return tuple(cast(Scope, scope) for scope in wanted)
 
 

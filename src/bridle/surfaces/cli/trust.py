@@ -3,8 +3,8 @@
 ```
 /home/ann/site wants to set:
   .bridle/config.toml:2  rules.allow = ["bash(make:*)"]
-      a project may not allow anything by itself
-trust it as it is now? [y/N]
+      a project may not allow anything
+trust these settings? [y/N]
 ```
 """
 
@@ -51,20 +51,20 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
     seen = fingerprint(project)
     held = _held(settings)
     if fingerprint(project) != seen:
-        raise ConfigError(f"{project} is being changed just now", hint="bridle trust")
+        raise ConfigError(f"{project} changed while it was being read", hint="bridle trust")
     if args.json:
         console.out.json(json.format(json.encode(held), indent=2))
     else:
         _show(console, project, held)
     if read_record(settings.home).projects.get(str(project)) == seen:
-        console.done("it is trusted already, as it is now")
+        console.done("already trusted, unchanged since")
         return 0
     if not held and not args.yes:
-        console.hint("bridle trust --yes lets language servers run that lie in it")
+        console.hint("bridle trust --yes allows the language servers that are part of it")
         return 0
-    hint = "bridle trust --yes, after you have read it"
+    hint = "review it, then run bridle trust --yes"
     if not args.yes and not ask_confirmation(
-        console, "trust it as it is now?", without="trust needs a yes", hint=hint
+        console, "trust these settings?", without="trusting needs confirmation", hint=hint
     ):
         console.err.line("nothing was changed")
         return 0
@@ -82,7 +82,7 @@ def _held(settings: Settings) -> list[TrustedKey]:
 def _show(console: Console, project: Path, held: Sequence[TrustedKey]) -> None:
     out = console.out
     if not held:
-        console.err.line(f"nothing in {visible(str(project))} needs trust")
+        console.err.line(f"nothing in {visible(str(project))} needs your trust")
         return
     out.line(f"{out.paint('name', str(project))} wants to set:")
     for item in held:
@@ -128,5 +128,5 @@ def _revoke(args: argparse.Namespace, console: Console) -> int:
     if project is None:
         raise ConfigError(f"{folder} is not trusted", hint="bridle trust --list")
     set_trust(home, project, None)
-    console.done(f"{project} is not trusted any more")
+    console.done(f"{project} is no longer trusted")
     return 0

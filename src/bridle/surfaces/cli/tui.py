@@ -51,8 +51,8 @@ def show(
     )
     left = app.run(mouse=settings.tui.mouse)
     if left is not None and left.session is not None:
-        goes = "the run goes on" if left.runs else "left"
-        console.err.line(f"{goes}; bridle tui --session {short_id(left.session)} comes back")
+        goes = "the run continues" if left.runs else "left"
+        console.err.line(f"{goes}; reopen with bridle tui --session {short_id(left.session)}")
     return app.return_code or 0
 
 
@@ -71,7 +71,7 @@ def _check_terminal(console: Console) -> None:
         raise UsageError("the terminal interface needs a terminal", hint='bridle run "…" works without one')
     if console.environ.get("TERM", "dumb") == "dumb":
         raise UsageError(
-            "the terminal interface needs a terminal that can move the cursor, and TERM is dumb",
+            "the terminal interface needs a terminal that can move the cursor, but TERM is dumb",
             hint='set TERM, or use bridle run "…"',
         )
 

@@ -36,11 +36,11 @@ async def choose_daemon(settings: Settings, console: Console, *, starts: bool) -
             await launch_daemon(place, console.environ) if starts else None
         )
     except BridleError as error:  # it refuses us, or does not start
-        console.warn(f"{error.message}; going on without it")
+        console.warn(f"{error.message}; continuing without it")
         console.hint(error.hint)
         return None
     if daemon is not None and (missing := _other_keys(settings, daemon.daemon)):
-        console.warn(f"the daemon does not have {missing} as it is here; going on without it")
+        console.warn(f"the daemon has a different {missing}; continuing without it")
         console.hint("bridle daemon restart")
         await daemon.aclose()
         return None

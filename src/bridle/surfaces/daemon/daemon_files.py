@@ -56,7 +56,9 @@ class DaemonFiles:
         descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if not _take(descriptor):
-                raise DaemonAlreadyRuns(f"the daemon of {self.home} runs already (process {self.pid()})")
+                raise DaemonAlreadyRuns(
+                    f"the daemon of {self.home} is already running (process {self.pid()})"
+                )
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield

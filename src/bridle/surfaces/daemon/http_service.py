@@ -132,7 +132,7 @@ class HttpService:
         except OSError as error:
             raise ConfigError(
                 f'http.bind: cannot listen at "{host}:{port}": {os.strerror(error.errno or 0)}',
-                hint="bridle config set http.bind 127.0.0.1:0 takes a port that is free",
+                hint="bridle config set http.bind 127.0.0.1:0 picks a free port",
             ) from error
         self._server = server
 

@@ -34,8 +34,8 @@ async def connect_if_running(place: DaemonFiles) -> RemoteService | None:
                 return None
             if asyncio.get_running_loop().time() > deadline:
                 raise DaemonGone(
-                    f"the daemon (process {place.pid()}) has its lock and does not listen",
-                    hint=f"look into {place.log}",
+                    f"the daemon (process {place.pid()}) holds its lock but does not listen",
+                    hint=f"see {place.log}",
                 ) from None
             await asyncio.sleep(_LOOK_S)
 
@@ -52,7 +52,7 @@ async def launch_daemon(place: DaemonFiles, environ: Mapping[str, str]) -> Remot
         daemon = await _reach_child(place, child)
         if daemon is None:
             said = _last_words(place, size)
-            raise BridleError(f"the daemon did not start: {said}", hint=f"look into {place.log}")
+            raise BridleError(f"the daemon did not start: {said}", hint=f"see {place.log}")
     except BaseException:
         await asyncio.to_thread(_end, child)
         raise
@@ -120,7 +120,7 @@ async def end_daemon(place: DaemonFiles, runs_s: float) -> int:
             await daemon.shutdown()
         finally:
             await daemon.aclose()
-    except DaemonGone:  # another version, or it does not answer: send a signal instead
+    except DaemonGone:  # another version, or no answer: send a signal instead
         if not place.is_held() or not pid:
             return 0
         os.kill(pid, 15)

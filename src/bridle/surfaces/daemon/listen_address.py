@@ -24,14 +24,12 @@ def parse_listen_address(
     if not 0 <= number <= MAX_PORT:
         raise ConfigError(f"{key}: {port} is not a port")
     if tls.client_ca and not tls.cert:
-        raise ConfigError(
-            f"{tls.where}: client_ca without a certificate protects nothing", hint="set cert, too"
-        )
+        raise ConfigError(f"{tls.where}: client_ca needs a certificate", hint="set cert, too")
     if _is_loopback(name) or (tls and has_token):
         return name, number
     missing = "TLS" if has_token else "a token"
     raise ConfigError(
-        f'{key}: "{address}" can be reached from other machines, and there is no protection by {missing}',
+        f'{key}: "{address}" can be reached from other machines, but is not protected by {missing}',
         hint=f'use "{THIS_MACHINE}:{port}", or set cert and key in [{tls.where}] and leave the token on',
     )
 

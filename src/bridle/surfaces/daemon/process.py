@@ -103,7 +103,7 @@ class Daemon:
         """
         async with self._opening_web:
             if self._stop.is_set():
-                raise UsageError("the daemon is about to end", hint="try again in a moment")
+                raise UsageError("the daemon is shutting down", hint="try again in a moment")
             http = self._http or await self._open_web()
             return WebAddress(http.page, http.address)
 
@@ -245,7 +245,7 @@ class Daemon:
         except OSError as error:
             raise ConfigError(
                 f'serve.tcp: cannot listen at "{self._settings.serve.tcp}": {os.strerror(error.errno or 0)}',
-                hint="bridle config set serve.tcp 127.0.0.1:0 takes a port that is free",
+                hint="bridle config set serve.tcp 127.0.0.1:0 picks a free port",
             ) from error
         address = opened.sockets[0].getsockname()
         self._listening.append(f"tcp {address[0]}:{address[1]}")

@@ -58,8 +58,8 @@ class Worker:
         self._stop.set()
 
     async def open_web(self) -> WebAddress:
-        """Raise UsageError: a worker has no page."""
-        raise UsageError("a worker has no page", hint="ask a gateway")
+        """Raise UsageError: a worker does not serve the page."""
+        raise UsageError("a worker does not serve the page", hint="ask a gateway")
 
     async def run(self) -> int:
         """Work until told to stop; return the exit status. Raises ConfigError, StoreError."""
@@ -106,7 +106,7 @@ class Worker:
             await self._http.listen(*address, server_context(tls) if tls else None)
         except OSError as error:
             raise ConfigError(f'http.bind: cannot listen at "{http.bind}": {error.strerror}') from error
-        log.info("health is told at %s:%d", self._http.host, self._http.port)
+        log.info("health checks at %s:%d", self._http.host, self._http.port)
 
     async def _until_end(self) -> bool:
         stop, lost = asyncio.create_task(self._stop.wait()), asyncio.create_task(self._side.until_lost())

@@ -103,7 +103,7 @@ class Certificates:
                 server_context(self._files)
                 self._newest = _configuration(self._files)
             except ConfigError as error:
-                log.warning("the old certificate is used still: %s", error)
+                log.warning("still using the old certificate: %s", error)
                 return None
             return self._newest
 

@@ -143,7 +143,7 @@ class StarterLookup(Struct, frozen=True):
         """Return the `RunStarter` for a call's metadata; raises NotAllowed, StoreError."""
         principal = await self.callers.principal(metadata)
         if principal is None:
-            raise NotAllowed("the token counts no more")
+            raise NotAllowed("the token is no longer valid")
         if self.gate is None or principal == NODE:
             return self.own
         gate = self.gate
@@ -170,4 +170,4 @@ def _require_folder(path: str) -> None:
     if "\0" in path or not Path(path).is_absolute():
         raise UsageError(f'the working directory "{shown}" is not an absolute path')
     if not Path(path).is_dir():
-        raise UsageError(f'the working directory "{shown}" is not there', hint="make it, or name another")
+        raise UsageError(f'the working directory "{shown}" is not there', hint="create it, or use another")

@@ -331,7 +331,7 @@ def _done(result: Result) -> CallToolResult:
     if result.outcome in ("failed", "denied", "cancelled"):
         reason = result.reason or result.outcome
         rules = rules_needed(result)
-        hint = f" (to let it through, allow {', '.join(rules)} in the settings)" if rules else ""
+        hint = f" (to allow it, add the rule allow {', '.join(rules)} in the settings)" if rules else ""
         code = problem.code if problem is not None else result.outcome.upper()
         raise MCPError(INTERNAL_ERROR, f"{reason}{hint}", {"code": code, "session_id": result.session_id})
     told = run_result(result)

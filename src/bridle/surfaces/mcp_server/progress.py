@@ -67,7 +67,7 @@ def _line(item: Record | Delta) -> str:
         case ModelSwitched() as switched:
             return f"going on with {switched.model}: {switched.reason}"
         case ChildStarted() as child:
-            return f"{child.name} begins: {child.task}"
+            return f"{child.name} started: {child.task}"
         case Compacted():
             return "the conversation was summarised"
         case BudgetWarned() as warned:

@@ -247,7 +247,7 @@ async def _truncated(answer: Any) -> Any:
 
 
 async def _plan_text(call: Call, plan: RewindPlan) -> str:
-    lines = [f"{path}: somebody else has changed it since" for path in plan.conflicts]
+    lines = [f"{path}: changed outside the session" for path in plan.conflicts]
     lines += [f"{path}: its earlier content was too large to keep" for path in plan.lost]
     return "\n".join([*lines, await call.api.ask(Describe(plan.changes))])
 

@@ -118,12 +118,12 @@ def _revealed(given: Any, known: Any, depth: int = 0) -> Any:
     if isinstance(given, str) and HIDDEN in given:
         if isinstance(known, str) and given in (HIDDEN, redact_url(known)):
             return known
-        raise UsageError(f'"{HIDDEN}" stands where nothing is hidden', hint="write the value, or null")
+        raise UsageError(f'"{HIDDEN}" is used where nothing is hidden', hint="write the value, or null")
     return given
 
 
 def _refuse_null(value: Any) -> None:
     if value is None:
-        raise UsageError("null is no setting", hint="leave the key out, or use a patch")
+        raise UsageError("null is not a setting", hint="leave the key out, or use a patch")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _refuse_null(inner)

@@ -251,7 +251,7 @@ def _part(block: Block) -> Part:
     if isinstance(block, TextBlock):
         return Text(block.text)
     if block.source != "inline":
-        raise Refused(CAPABILITY_UNAVAILABLE, f"content that lies elsewhere ({block.source}) is not fetched")
+        raise Refused(CAPABILITY_UNAVAILABLE, f"remote content ({block.source}) is not fetched")
     try:
         base64.b64decode(block.data, validate=True)
     except (binascii.Error, ValueError):
@@ -295,7 +295,7 @@ def to_model_ref(model: str | None, provider: str | None) -> str | None:
     vendor = VENDORS.get(provider or "", provider or "")
     if not model:
         if vendor:
-            raise UsageError("provider: there is no model that it could be about")
+            raise UsageError("provider: needs a model")
         return None
     if vendor and vendor != "other":
         return model if model.startswith(f"{vendor}/") else f"{vendor}/{model}"

@@ -71,5 +71,5 @@ class CallbackResponder:
         said: Said = await call(self._answer, asked)
         answers = () if said is None else (said,) if isinstance(said, str) else tuple(said)
         if not all(isinstance(one, str) for one in answers):
-            raise UsageError("answer returned something that is no text")
+            raise UsageError("answer did not return text")
         return Reply(asked.call_id, answers)

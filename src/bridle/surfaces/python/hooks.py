@@ -103,7 +103,7 @@ def convert_hooks(hooks: Sequence[Hook]) -> "tuple[tuple[HookEntry, ...], dict[s
     """
     for one in hooks:
         if not isinstance(one, Hook):
-            raise UsageError(f"{one!r} is no hook", hint="@bridle.hook(point) makes one of a function")
+            raise UsageError(f"{one!r} is not a hook", hint="@bridle.hook(point) makes one of a function")
     entries = tuple(one.entry(number) for number, one in enumerate(hooks, 1))
     handlers = {entry.id: _handler(one.function) for entry, one in zip(entries, hooks, strict=True)}
     return entries, handlers

@@ -64,7 +64,7 @@ def check_keywords(given: Mapping[str, Any]) -> None:
     """Raise UsageError for an unknown or malformed keyword, as programs may not be type-checked."""
     for name in given:
         if name not in RunKeywords.__annotations__:
-            raise UsageError(f'there is no option "{name}"', hint=", ".join(RunKeywords.__annotations__))
+            raise UsageError(f'unknown option "{name}"', hint=", ".join(RunKeywords.__annotations__))
     builtins = given.get("builtins", True)
     texts_of = {name: given.get(name, ()) for name in _JOINED}
     for name, texts in {**texts_of, "builtins": () if isinstance(builtins, bool) else builtins}.items():
@@ -82,7 +82,7 @@ def check_tool_names(given: RunKeywords, known: Sequence[str]) -> None:
         if name in known:
             continue
         near = get_close_matches(name[:MAX_NAME_CHARS].lower().replace("-", "_"), known, cutoff=0.6)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"the tools are {', '.join(known)}"
+        hint = f"did you mean {' or '.join(near)}?" if near else f"available tools: {', '.join(known)}"
         raise UsageError(f"{keyword}: no tool is named {name[:MAX_NAME_CHARS]!r}", hint=hint)
 
 

@@ -111,7 +111,7 @@ class RunError(BridleError):
         rules = ", ".join(f'"{rule}"' for call in result.denied for rule in call.rules)
         said = denied if result.outcome == "denied" and denied else reason
         if result.outcome == "denied" and rules and not hint:
-            hint = f"allow=[{rules}] lets it through"
+            hint = f"to allow it: allow=[{rules}]"
         super().__init__(said or f"the run ended: {result.outcome}", hint=hint.removesuffix(")"))
         self.result = result
 

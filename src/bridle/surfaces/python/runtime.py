@@ -57,7 +57,10 @@ class OpenArguments(Struct, frozen=True):
             return
         for name in ("ephemeral", "providers", "store", "hooks", "settings"):
             if getattr(self, name):
-                raise UsageError(f"{name}: the daemon has an engine of its own", hint="leave out daemon=True")
+                raise UsageError(
+                    f"{name}: not available with the daemon, which has its own engine",
+                    hint="leave out daemon=True",
+                )
 
 
 class Bridle:
@@ -140,7 +143,7 @@ class Bridle:
         named = None if session_id is None else SessionId(session_id)
         if newest:
             if named is not None:
-                raise UsageError("newest and an id cannot both say which session is meant")
+                raise UsageError("use either newest or an id, not both")
             named = next((one.id for one in await host.api.ask(ListSessions()) if _is_own(one, folder)), None)
         found = None if named is None else await self._find(host, named)
         if found is None:
@@ -293,7 +296,7 @@ def open(  # noqa: A001  it is called bridle.open
 def _folder(path: str | Path) -> str:
     folder = os.path.realpath(os.path.expanduser(path))
     if not os.path.isdir(folder):
-        raise UsageError(f"{folder} is no folder")
+        raise UsageError(f"{folder} is not a folder")
     return folder
 
 
@@ -318,7 +321,7 @@ async def _daemon(settings: Settings, environ: Mapping[str, str]) -> SessionApi:
 
     daemon = await connect_if_running(DaemonFiles(settings.home))
     if daemon is None:
-        raise UsageError(f"no daemon runs for {settings.home}", hint="bridle daemon start")
+        raise UsageError(f"no daemon is running for {settings.home}", hint="bridle daemon start")
     daemon.env = {name: environ[name] for name in CLIENT_VARIABLES if name in environ}
     return daemon
 

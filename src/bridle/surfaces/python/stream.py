@@ -70,7 +70,7 @@ class RunStream(Generic[ValueT]):
     def result(self) -> RunResult[ValueT]:
         """The result of the run; raises UsageError before its end."""
         if self._result is None:
-            raise UsageError("the run has not ended, or nobody followed it to its end")
+            raise UsageError("the run has not ended, or its stream was not read to the end")
         return self._result
 
     @property
@@ -102,7 +102,7 @@ class RunStream(Generic[ValueT]):
     async def cancel(self, reason: str = "") -> None:
         """Request a cancel; the end still comes among the items. Raises UsageError if not submitted yet."""
         if self._starting is None:
-            raise UsageError("the run waits for another one of this program", hint="leave it instead")
+            raise UsageError("the run waits for another one of this program", hint="leave its block instead")
         await self._drive.cancel(reason)
 
     async def aclose(self) -> None:
@@ -150,7 +150,7 @@ class RunStream(Generic[ValueT]):
 
     async def _stop(self, receipt: Receipt) -> None:
         api = self._host.api  # raises once it is closed: nothing runs then
-        if await self._drive.cancel("the program has left it") and self.run_id is not None:
+        if await self._drive.cancel("the program left the run") and self.run_id is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(END_S):
                     await wait_for_run(api, self._session, self.run_id, after=receipt.seq)

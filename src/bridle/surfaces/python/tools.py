@@ -43,7 +43,7 @@ class FunctionTool(Generic[P, R]):
             raise UsageError(f"{named!r} cannot name a tool", hint="letters, digits, _ and -, up to 64")
         if access not in get_args(AccessClass):
             raise UsageError(
-                f"tool {named}: there is no access {access!r}", hint=", ".join(get_args(AccessClass))
+                f"tool {named}: unknown access {access!r}", hint=", ".join(get_args(AccessClass))
             )
         self.__name__ = named
         self.__doc__ = function.__doc__
@@ -187,7 +187,7 @@ def to_tools(given: Sequence[ToolLike]) -> list[Tool]:
             made.append(tool(one))
         else:
             raise UsageError(
-                f"{one!r} is no tool",
+                f"{one!r} is not a tool",
                 hint="give a typed function, a Tool or a ToolDispatcher; names of our own go to builtins",
             )
     names = [one.spec.name for one in made]

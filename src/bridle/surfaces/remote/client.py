@@ -197,14 +197,14 @@ async def say_hello(
         welcome = msgspec.json.decode(line or b"", type=Welcome)
     except (ConnectionError, TimeoutError, LineTooLong, msgspec.DecodeError) as error:
         writer.close()
-        raise DaemonGone(f"what listens there is not Bridle's daemon: {error}") from error
+        raise DaemonGone(f"the program listening there is not Bridle's daemon: {error}") from error
     except BaseException:  # for example the timeout of the caller
         writer.close()
         raise
     if welcome.refusal:
         writer.close()
         kind = VersionMismatch if welcome.version != version else DaemonGone
-        raise kind(f"the daemon refused us: {welcome.refusal}", hint="bridle daemon restart")
+        raise kind(f"the daemon refused the connection: {welcome.refusal}", hint="bridle daemon restart")
     return RemoteService(lines, writer, welcome)
 
 

@@ -18,7 +18,7 @@ from bridle.system.tasks import is_cancelled
 _calls: msgspec.json.Decoder[ToolCall | CallId | None] = msgspec.json.Decoder(ToolCall | CallId | None)
 MAX_OUTPUT_BYTES = MAX_LINE_BYTES - 1024  # leaves room for the rest of the line
 
-GONE = "whoever lent this tool has gone"
+GONE = "the client that provides this tool is gone"
 
 
 class RemoteTools:

@@ -97,7 +97,7 @@ class Connection:
             self._writer.write(line + b"\n")
             await self._writer.drain()
         except ConnectionError:
-            raise DaemonGone("the daemon has hung up") from None
+            raise DaemonGone("the daemon closed the connection") from None
 
     async def until_gone(self) -> None:
         """Wait until the connection is closed."""
@@ -116,7 +116,7 @@ class Connection:
             while (line := await self._lines.next(MAX_LINE_BYTES)) is not None:
                 self._take(_answers.decode(line))
         except (ConnectionError, LineTooLong, StoreCorrupt, msgspec.DecodeError) as error:
-            why = f"the connection to the daemon broke: {error}"
+            why = f"the connection to the daemon failed: {error}"
         finally:
             self._hang_up(why)
 

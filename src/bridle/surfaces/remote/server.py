@@ -160,7 +160,7 @@ class RemoteServer:
         try:
             hello = _hellos.decode(line or b"")
         except MALFORMED:
-            return None, "that is not how a client of Bridle says hello"
+            return None, "not a Bridle client"
         try:
             caller = await self._caller(hello.token) if needs_token else NODE
         except BridleError:
@@ -235,7 +235,7 @@ class _Connection:
             return ""
         if isinstance(request.ask, Watch | WatchAll | ProvideTools):
             if request.id in self._watches:
-                return f"there is a watch {request.id} already"
+                return f"watch {request.id} already exists"
             return f"more than {MAX_KEPT} watches and tool offers" if len(self._watches) >= MAX_KEPT else ""
         return f"more than {MAX_ASKS} asks at once" if self._asks >= MAX_ASKS else ""
 

@@ -102,7 +102,7 @@ def _endpoint(methods: dict[str, Operation], desks: ServiceContexts) -> Endpoint
 
 
 async def _no_such_place(request: Request, error: Exception) -> Response:
-    return ProblemResponse(document(NOT_FOUND, hint="GET /openapi.json says what there is"))
+    return ProblemResponse(document(NOT_FOUND, hint="see GET /openapi.json"))
 
 
 async def _wrong_method(request: Request, error: Exception) -> Response:

@@ -223,7 +223,7 @@ class Guard:
         if login == "good" and _is_from_own(scope, headers, host):
             return None
         if login == "good":
-            return Refusal(document(ORIGIN_REFUSED, hint="a login counts for the page of Bridle only"))
+            return Refusal(document(ORIGIN_REFUSED, hint="a login is valid for the page only"))
         wait_s = self._attempts.add() if given or login == "wrong" else 0
         if wait_s:
             again = {"retry-after": str(wait_s)}

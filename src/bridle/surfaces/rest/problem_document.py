@@ -23,20 +23,20 @@ MEDIA_TYPE = "application/problem+json"
 UNSAID = "an error inside Bridle; its log says more"
 MAX_DETAIL_CHARS = 4_000
 
-BAD_REQUEST = ErrorKind("BAD_REQUEST", -32600, 400, "This is no request")
+BAD_REQUEST = ErrorKind("BAD_REQUEST", -32600, 400, "Not a valid request")
 UNAUTHORIZED = ErrorKind("UNAUTHORIZED", -32600, 401, "The token is missing or wrong")
 ORIGIN_REFUSED = ErrorKind("ORIGIN_REFUSED", -32600, 403, "Pages of this origin may not use it")
-NOT_FOUND = ErrorKind("NOT_FOUND", -32601, 404, "There is nothing here")
-METHOD_NOT_ALLOWED = ErrorKind("METHOD_NOT_ALLOWED", -32601, 405, "This cannot be done here")
-REQUEST_TIMEOUT = ErrorKind("REQUEST_TIMEOUT", -32600, 408, "The request took too long to come")
+NOT_FOUND = ErrorKind("NOT_FOUND", -32601, 404, "Not found")
+METHOD_NOT_ALLOWED = ErrorKind("METHOD_NOT_ALLOWED", -32601, 405, "Method not allowed here")
+REQUEST_TIMEOUT = ErrorKind("REQUEST_TIMEOUT", -32600, 408, "The request took too long to arrive")
 TOO_LARGE = ErrorKind("TOO_LARGE", -32600, 413, "The request is too large")
 UNSUPPORTED_MEDIA_TYPE = ErrorKind("UNSUPPORTED_MEDIA_TYPE", -32600, 415, "The body is of the wrong type")
-HOST_REFUSED = ErrorKind("HOST_REFUSED", -32600, 421, "It is not known by this name")
+HOST_REFUSED = ErrorKind("HOST_REFUSED", -32600, 421, "Unknown host name")
 TOO_MANY_ATTEMPTS = ErrorKind("TOO_MANY_ATTEMPTS", -32600, 429, "Too many wrong tokens")
 HEADERS_TOO_LARGE = ErrorKind("HEADERS_TOO_LARGE", -32600, 431, "The head of the request is too large")
-TOO_MANY_CONNECTIONS = ErrorKind("TOO_MANY_CONNECTIONS", -32603, 503, "Too much is asked for at once")
-NOT_READY = ErrorKind("NOT_READY", -32603, 503, "Requests cannot be taken now")
-STOPPING = ErrorKind("STOPPING", -32603, 503, "The server ends")
+TOO_MANY_CONNECTIONS = ErrorKind("TOO_MANY_CONNECTIONS", -32603, 503, "Too many requests at once")
+NOT_READY = ErrorKind("NOT_READY", -32603, 503, "Not accepting requests now")
+STOPPING = ErrorKind("STOPPING", -32603, 503, "The server is shutting down")
 
 
 class ProblemDocument(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -54,7 +54,7 @@ def parse_body(data: bytes, kind: Any) -> Any:
     except RecursionError:
         raise UsageError("body: is nested too deeply") from None
     if extra:
-        raise UsageError(f"body: {extra}: there is no such field")
+        raise UsageError(f"body: {extra}: unknown field")
     return value
 
 

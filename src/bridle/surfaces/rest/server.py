@@ -28,7 +28,7 @@ BACKLOG = 1024
 GRACE_S = 2.0
 FORCE_S = 1.0
 HANDSHAKE_S = 10.0
-AGAIN = "what was begun is kept; with an idempotency-key it can be sent again"
+AGAIN = "started work continues; with an idempotency-key the request can be sent again"
 
 log = logging.getLogger("bridle.rest")
 

@@ -53,8 +53,8 @@ from bridle.surfaces.validation_error import format_validation_error
 MAX_RUNS = 64  # of one client, at once
 MAX_QUICK = 64  # other requests at once
 RUN_METHODS = ("session/create", "turn/start")
-LEFT = "the input has ended before the run"
-LEFT_HINT = "keep it open until the answer has come; a run that has begun goes on in the daemon"
+LEFT = "the input ended before the run"
+LEFT_HINT = "keep it open until the answer arrives; a started run continues in the daemon"
 GRACE_S = 3.0  # SDKs kill a server that has not exited after five seconds
 
 log = logging.getLogger("bridle.rpc")

@@ -177,7 +177,7 @@ class Methods:
     async def list_sessions(self, params: ListParams) -> SessionList:
         """List sessions without sub-agents, newest first."""
         if params.labels:
-            raise Refused(CAPABILITY_UNAVAILABLE, "sessions have no labels here", hint="leave them out")
+            raise Refused(CAPABILITY_UNAVAILABLE, "sessions have no labels", hint="leave them out")
         found = [
             one for one in await self._api.ask(ListSessions(archived=params.archived)) if not one.sub_agent
         ]

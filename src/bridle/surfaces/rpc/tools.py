@@ -30,7 +30,7 @@ from bridle.tools.client_tools import check_specs
 MAX_TOOLS = 128
 MAX_PROVIDED = 256  # more than the runs of a client
 MAX_SCHEMA_BYTES = 256 * 1024
-GONE = "the client that lent this tool is gone"
+GONE = "the client that provides this tool is gone"
 
 
 class _Outcome(Struct, frozen=True):

@@ -268,7 +268,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
                 hint = f"\nhint: {error.hint}" if error.hint else ""
                 notify(self, f"not sent: {error.message}{hint}", failed=True)
             except TimeoutError:
-                notify(self, "not sent: the sessions cannot be reached", failed=True)
+                notify(self, "not sent: no connection to the sessions", failed=True)
             self._flying.remove(letter)
             if letter.place is self.front.place:
                 self._unsent = letter
@@ -287,7 +287,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         if self._again("cancel"):
             self._cancel()
         else:
-            self.notify(f"{self.host.key_words('cancel')} again cancels the run", timeout=AGAIN_S)
+            self.notify(f"press {self.host.key_words('cancel')} again to cancel the run", timeout=AGAIN_S)
 
     @work(group="cancel")
     async def _cancel(self) -> None:
@@ -330,7 +330,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         elif self._again("leave"):
             self.action_leave()
         else:
-            self.notify(f"{self.host.key_words('interrupt')} again leaves", timeout=AGAIN_S)
+            self.notify(f"press {self.host.key_words('interrupt')} again to quit", timeout=AGAIN_S)
 
     def action_suspend(self) -> None:
         """Suspend to the shell."""
@@ -341,7 +341,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         if self.link.is_here and any(one.state != "idle" for one in self.live.values()):
             from bridle.surfaces.tui.panels.dialogs import Confirm
 
-            words = "A run is active in this process, without a daemon: leaving cancels it."
+            words = "A run is active in this process, without a daemon. Quitting cancels it."
             self.push_screen(Confirm(words), self._leave)
         else:
             self._leave("y")

@@ -18,7 +18,7 @@ class FindBar(Input):
     """
 
     def __init__(self, conversation: Conversation, editor: PromptEditor) -> None:
-        super().__init__(placeholder="search in the conversation, Enter goes on, Esc closes")
+        super().__init__(placeholder="search the conversation · Enter next · Esc close")
         self._conversation = conversation
         self._editor = editor
 

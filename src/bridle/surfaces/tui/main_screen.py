@@ -170,15 +170,12 @@ class MainScreen(Screen[None]):
         words = self.host.key_words
         head = self.front.head
         if head is not None and head.state == "waiting":
-            return (
-                f"{words('answer')} goes to what is asked · {words('send')} queues · {words('steer')} steers"
-            )
+            return f"{words('answer')} to answer · {words('send')} to queue · {words('steer')} to steer"
         if self.front.is_active:
-            return (
-                f"{words('send')} queues · {words('steer')} steers · {words('cancel')} twice cancels the run"
-            )
+            stop = f"{words('cancel')} twice to cancel the run"
+            return f"{words('send')} to queue · {words('steer')} to steer · {stop}"
         if head is not None and head.state == "cut_off":
-            return f"the last run was cut off: {words('send')} goes on with it, or write something else"
+            return f"the last run was interrupted: {words('send')} to resume it, or write a new prompt"
         return f"write a prompt · @file · /skill · !command · {words('help')} for help"
 
     # ------------------------------------------------------------------ actions
@@ -306,15 +303,15 @@ class Welcome(Static):
         """Return the folder and the most important keys."""
         words = self._host.key_words
         rows = [
-            (words("send"), "sends; end a line with \\ for a new one"),
-            ("@", "names a file of this folder"),
-            ("/", "runs a skill or a command"),
-            ("!", "runs a command of the shell"),
-            (words("cycle_mode"), "asks, plans or accepts edits"),
-            (words("sessions"), "lists the sessions"),
-            (words("palette"), "finds every command"),
-            (words("help"), "shows all keys"),
-            (words("leave"), "leaves"),
+            (words("send"), "send; end a line with \\ for a new one"),
+            ("@", "mention a file of this folder"),
+            ("/", "run a skill or a command"),
+            ("!", "run a shell command"),
+            (words("cycle_mode"), "switch mode: ask, plan, accept edits"),
+            (words("sessions"), "list sessions"),
+            (words("palette"), "find a command"),
+            (words("help"), "show all keys"),
+            (words("leave"), "quit"),
         ]
         width = max(len(key) for key, _ in rows)
         lines = [styled(("strong", "Bridle"), ("detail", " in "), ("name", self._front.cwd)), Content("")]

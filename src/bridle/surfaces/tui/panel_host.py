@@ -145,7 +145,7 @@ class AppPanelHost:
         if mode == "yolo":
             from bridle.surfaces.tui.panels.dialogs import Confirm
 
-            words = "Nearly nothing is asked in mode yolo: the model runs what it wants."
+            words = "In mode yolo almost nothing needs approval: the model runs what it wants."
             self._screens.push_screen(Confirm(words), chosen)
         else:
             chosen()
@@ -174,7 +174,7 @@ class AppPanelHost:
         async with report_errors(self._screens):
             api = self._shell.link.api
             if not isinstance(api, RemoteService):
-                notify(self._screens, "only the daemon serves the page: bridle web", failed=True)
+                notify(self._screens, "the page needs the daemon: bridle web", failed=True)
                 return
             found = await api.open_web()
             if any(self._shell.environ.get(name) for name in SSH_VARIABLES):

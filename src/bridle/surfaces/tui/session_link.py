@@ -84,7 +84,7 @@ class SessionLink:
     def api(self) -> SessionApi:
         """Return the session API; raises NotThere while there is none."""
         if self._api is None:
-            raise NotConnected("the sessions cannot be reached yet", hint="it is tried again by itself")
+            raise NotConnected("no connection to the sessions yet", hint="Bridle keeps retrying")
         return self._api
 
     @property

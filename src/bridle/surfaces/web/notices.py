@@ -28,7 +28,7 @@ def make_redirect_page(address: str) -> HTMLResponse:
     Browsers send no cookie when another site links here; our own page may follow the link with it.
     """
     refresh = f'<meta http-equiv="refresh" content="0; url={escape(address)}">'
-    link = f'<main><p><a href="{escape(address)}">Go on to Bridle</a></p></main>'
+    link = f'<main><p><a href="{escape(address)}">Continue to Bridle</a></p></main>'
     return _page(200, "Bridle", link, head=refresh)
 
 

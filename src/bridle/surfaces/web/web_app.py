@@ -73,7 +73,7 @@ class Web:
     async def _file(self, request: Request) -> Response:
         asset = (await self._made()).files.get(request.url.path)
         if asset is None:
-            return ProblemResponse(document(NOT_FOUND, hint="load the page again: it is another one now"))
+            return ProblemResponse(document(NOT_FOUND, hint="reload the page: it has changed"))
         return _packed(request, asset.content, asset.packed, asset.media, FOREVER)
 
     async def _made(self) -> Page:
@@ -102,7 +102,7 @@ class Web:
             )
         return make_notice_page(
             401,
-            "This link does not work any more",
+            "This link has expired",
             "A link works once, and for five minutes. To get a new one, run:",
             COMMAND,
         )
@@ -122,9 +122,9 @@ def _unknown() -> Response:
     return make_notice_page(
         401,
         "Please log in",
-        "Only you can open the page of your Bridle. To get a link that logs you in, run:",
+        "Only you can open this page. To get a login link, run:",
         COMMAND,
-        "on the machine where Bridle runs, and open it in this browser.",
+        "on the machine where Bridle runs, and open the link in this browser.",
     )
 
 

@@ -115,7 +115,7 @@ class AgentCancel:
         children = children_of(context)
         before = find_child(children, text_arg(args, "agent_id"))
         if _is_over(before):
-            message = f"{before.name} had ended already"
+            message = f"{before.name} had already ended"
         else:
             message = f"{(await children.cancel(before.id)).name} was stopped"
         told = {

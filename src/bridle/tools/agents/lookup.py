@@ -8,7 +8,7 @@ from bridle.core.sub_agent import Children, ChildStatus
 def children_of(context: ToolContext) -> Children:
     """Return the run's sub-agents; raises ToolError where none are possible."""
     if context.children is None:
-        raise ToolError("there can be no sub-agents here", hint="do the work yourself")
+        raise ToolError("sub-agents are not available here", hint="do the work yourself")
     return context.children
 
 
@@ -18,8 +18,8 @@ def find_child(children: Children, wanted: str) -> ChildStatus:
     found = next((view for view in views if wanted.strip() in (view.id, view.name)), None)
     if found is None:
         names = ", ".join(view.name for view in views)
-        there = f"there are {names}" if names else "none was started"
-        raise ToolError(f"no sub-agent is named {wanted[:80]!r}", hint=there)
+        there = f"there are {names}" if names else "no sub-agents were started"
+        raise ToolError(f"unknown sub-agent {wanted[:80]!r}", hint=there)
     return found
 
 

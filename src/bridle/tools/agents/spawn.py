@@ -169,7 +169,7 @@ def _begun(view: ChildStatus, order: ChildRequest) -> str:
 def _prompt(args: dict[str, Any]) -> str:
     prompt = text_arg(args, "prompt")
     if not prompt.strip():
-        raise ToolError("the prompt is empty", hint="say what the sub-agent is to do")
+        raise ToolError("the prompt is empty", hint="say what the sub-agent should do")
     return prompt
 
 

@@ -84,7 +84,7 @@ class EditPlans:
         plan = self.get(context, args)
         self._kept.get(context.session, {}).pop(context.call_id, None)
         if plan is None:
-            raise ToolError(f"it is not known any more what this would change; {_AGAIN}")
+            raise ToolError(f"what this would change is no longer known; {_AGAIN}")
         return plan
 
     def drop(self, session: SessionId) -> None:
@@ -113,7 +113,7 @@ def plan_edits(
     """Plan the edits of all files; raises ToolError when one of them may not or cannot be changed."""
     edits = [edit for edit in wanted.edits if edit.before != edit.after]
     if not edits:
-        raise ToolError("there is nothing to change")
+        raise ToolError("nothing to change")
     if len(edits) > MAX_FILES:
         raise ToolError(f"this would change {len(edits)} files; at most {MAX_FILES} are changed at once")
     files: dict[str, FilePlan] = {}
@@ -152,14 +152,14 @@ def _planned(place: ResolvedPath, edit: FileEdit, context: ToolContext) -> tuple
     found = load_file(place, context, MAX_FILE_BYTES, reading=False)
     if found is None:
         if edit.before is not None or edit.after is None:
-            raise ToolError(f"{name} does not exist any more; {_AGAIN}")
+            raise ToolError(f"{name} no longer exists; {_AGAIN}")
         return FilePlan(place, None, _encoded(edit.after, b"", name)), new_file_diff(edit.after, name)
     try:
         document = parse_document(found.data)
     except UnicodeDecodeError as error:
         raise ToolError(f"{name} is not text and cannot be changed") from error
     if edit.before is None or _unmarked(edit.before, document) != document.text:
-        raise ToolError(f"{name} is not what the language server has seen; {_AGAIN}")
+        raise ToolError(f"{name} differs from what the language server has seen; {_AGAIN}")
     if edit.after is None:
         return FilePlan(place, found.data, None), f"{name} is removed ({len(found.data)} bytes)\n"
     after = _unmarked(edit.after, document)
@@ -205,7 +205,7 @@ def apply_plan(plan: EditPlan, context: ToolContext, stop: Event) -> ToolOutput:
         _write(steps, done, context.keep, stop)
     except BridleError as error:
         if stuck := _put_back(done, context):
-            raise ToolError(f"{error}; could not be put back: {', '.join(stuck)}") from error
+            raise ToolError(f"{error}; could not be restored: {', '.join(stuck)}") from error
         raise
     seen = tuple(
         SeenFile(printable(planned.place.subject), sha256(planned.after).hexdigest())
@@ -223,7 +223,7 @@ def apply_plan(plan: EditPlan, context: ToolContext, stop: Event) -> ToolOutput:
 def _step(planned: FilePlan, context: ToolContext) -> _Step:
     found = load_file(planned.place, context, MAX_FILE_BYTES, reading=False)
     if (None if found is None else found.data) != planned.before:
-        raise ToolError(f"{printable(planned.place.name)} was changed meanwhile; {_AGAIN}")
+        raise ToolError(f"{printable(planned.place.name)} was changed in the meantime; {_AGAIN}")
     return _Step(planned, found)
 
 
@@ -277,7 +277,7 @@ def _undo(step: _Step, context: ToolContext) -> None:
 
     found = load_file(place, context, MAX_FILE_BYTES, reading=False)
     if (None if found is None else found.data) != step.planned.after:
-        raise ToolError("somebody else has changed it")
+        raise ToolError("it was changed outside the session")
     if step.old is not None:
         expected = None if found is None else found.version
         with open_replacement(place, stop=never, expected=expected, keep=keep) as descriptor:

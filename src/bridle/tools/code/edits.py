@@ -134,7 +134,7 @@ async def rename_symbol(asked: CodeCall) -> ProposedEdits:
     """Return the edits that rename a symbol wherever it is used."""
     new_name = name_arg(asked.args, "new_name")
     if len(new_name.split()) > 1:
-        raise ToolError("new_name cannot hold spaces")
+        raise ToolError("new_name cannot contain spaces")
     spot = await asked.spot()
     edits: tuple[FileEdit, ...] = ()
     try:
@@ -184,7 +184,7 @@ async def offer_fixes(asked: CodeCall) -> str:
     rows = [f"{printable(fix.id)}: {_fix_title(fix)}" for fix in fixes[:MAX_FIXES]]
     if len(fixes) > MAX_FIXES:
         rows.append(f"[and {len(fixes) - MAX_FIXES} more]")
-    return "\n".join(rows) or "nothing is offered for these lines"
+    return "\n".join(rows) or "no fixes for these lines"
 
 
 def _fix_title(fix: CodeAction) -> str:
@@ -205,7 +205,7 @@ async def _lines(asked: CodeCall) -> tuple[str, int, int]:
     line = integer_arg(asked.args, "line") or 0
     end_line = integer_arg(asked.args, "end_line") or line
     if not 0 < line <= end_line:
-        raise ToolError("line counts from 1, and end_line is not before it")
+        raise ToolError("line starts at 1, and end_line must not be before it")
     text_arg(asked.args, "path")
     return await asked.path(), line, end_line
 

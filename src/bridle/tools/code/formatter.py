@@ -111,7 +111,7 @@ def format_places(found: Iterable[CodeLocation], sight: FileFilter, stop: Event)
     for row, place in rows[:MAX_ROWS]:
         text = "" if stop.is_set() else sight.line(place.span)
         shown.append(f"{row}: {text}" if text else row)
-    return _noted(shown, len(rows), "nothing was found", sight)
+    return _noted(shown, len(rows), "no results", sight)
 
 
 def _row(name: str, place: CodeLocation) -> str:
@@ -143,7 +143,7 @@ def format_symbols(symbols: Iterable[SymbolInfo], sight: FileFilter) -> str:
             part = f" in {_short(symbol.container, MAX_TEXT_CHARS)}" if symbol.container else ""
             at = f"{printable(name)}:{symbol.name_span.line}:{symbol.name_span.column}"
             rows.append(f"{at}: {_title(symbol)}{part}")
-    return _noted(rows[:MAX_ROWS], len(rows), "no symbol was found", sight)
+    return _noted(rows[:MAX_ROWS], len(rows), "no symbols found", sight)
 
 
 def format_outline(symbols: Iterable[SymbolInfo], sight: FileFilter) -> str:
@@ -158,7 +158,7 @@ def format_outline(symbols: Iterable[SymbolInfo], sight: FileFilter) -> str:
         is_local = symbol.kind in _VARIABLES and not _FUNCTIONS.isdisjoint(kinds[:-1])
         if not is_local and sight.name(symbol.span.path) is not None:
             rows.append(f"{'  ' * depth}{symbol.span.line}-{symbol.span.end_line}: {_title(symbol)}")
-    return _noted(rows[: 5 * MAX_ROWS], len(rows), "no symbol was found", sight)
+    return _noted(rows[: 5 * MAX_ROWS], len(rows), "no symbols found", sight)
 
 
 def _title(symbol: SymbolInfo) -> str:

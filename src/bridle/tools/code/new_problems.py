@@ -126,5 +126,5 @@ def format_new_problems(news: ProblemChanges, sight: FileFilter) -> str:
         lines.append(f"[and {len(rows) - MAX_NEWS} more]")
     if news.late:
         names = ", ".join(printable(name) for name in news.late)
-        lines.append(f"[not checked in time by {names}; diagnostics tells more]")
+        lines.append(f"[not checked in time by {names}; use diagnostics]")
     return "\n".join(lines)

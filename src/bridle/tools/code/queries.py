@@ -51,7 +51,7 @@ class CodeCall(Struct, frozen=True):
         if line and not path:
             raise ToolError("line needs a path")
         if line < 0:
-            raise ToolError("lines count from 1")
+            raise ToolError("lines start at 1")
         return SymbolQuery(name_arg(self.args, "symbol"), path, line)
 
     def sight(self, path: str) -> FileFilter:
@@ -137,7 +137,7 @@ async def diagnostics(asked: CodeCall) -> str:
     """Return the problems in a file, or in all files that the servers have checked."""
     path = await asked.path()
     found = await asked.languages.problems(path or asked.context.cwd, asked.context.cwd)
-    where = f"in {printable(asked.args['path'])}" if path else "in the files that were looked at"
+    where = f"in {printable(asked.args['path'])}" if path else "in the files checked so far"
     nothing = f"no problems {where}"
     return await run_in_thread(lambda _: format_problems(found, asked.sight(path), nothing))
 
@@ -160,7 +160,7 @@ async def call_hierarchy(asked: CodeCall) -> str:
         case "outgoing":
             return await _places(asked, "outgoing_calls")
         case _:
-            raise ToolError("direction is incoming or outgoing")
+            raise ToolError("direction must be incoming or outgoing")
 
 
 async def symbols(asked: CodeCall) -> str:

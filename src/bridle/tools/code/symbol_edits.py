@@ -42,12 +42,12 @@ def find_symbol(symbols: Sequence[SymbolInfo], wanted: str, file: str) -> Symbol
             found.append(symbol)
     found = [symbol for symbol in found if symbol.depth == min(each.depth for each in found)]
     if not found:
-        raise ToolError(f"{file} defines no {wanted}", hint="symbols lists what it defines")
+        raise ToolError(f"{file} defines no {wanted}", hint="use symbols to list what it defines")
     if len(found) > 1:
         lines = ", ".join(str(symbol.span.line) for symbol in found[:_MAX_NAMED])
         raise ToolError(
             f"{file} defines {wanted} {len(found)} times, in lines {lines}",
-            hint="name it with what it is part of, as Class.method, or use edit_file",
+            hint="use a qualified name such as Class.method, or use edit_file",
         )
     return found[0]
 

@@ -124,7 +124,7 @@ class Bash:
         if wanted.is_background and not self._shells.can_add_job(context.session):
             raise ToolError(
                 f"{self._shells.settings.max_running_jobs} background jobs are running already",
-                hint="end one of them with job_kill",
+                hint="stop one with job_kill",
             )
         self._shells.check_cwd(context)
         confinement = await self._confine(wanted, args, context)
@@ -186,7 +186,7 @@ class Bash:
         job = self._shells.add_job(running, context.session)
         job.cursor = shown
         runs_on = (
-            f"it goes on in the background as job {job.number}: job_output shows what else it prints,"
+            f"it continues in the background as job {job.number}: job_output shows what else it prints,"
             " job_kill ends it"
         )
         return ToolOutput(_joined(text, [*notes, runs_on]))
@@ -266,7 +266,7 @@ def _wanted(args: dict[str, Any]) -> _Wanted:
     if not command.strip():
         raise ToolError("the command is empty")
     if "\0" in command:
-        raise ToolError("a command cannot hold a NUL character")
+        raise ToolError("a command cannot contain a NUL character")
     if len(command.encode()) > MAX_COMMAND_BYTES:
         raise ToolError(
             f"the command is longer than {MAX_COMMAND_BYTES} bytes",

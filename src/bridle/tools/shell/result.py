@@ -25,7 +25,7 @@ def output_text(ring: OutputBuffer, masker: Masker, limit: int, blobs: Blobs | N
         try:
             rest = f'read_file with path "blob:{blobs.put(text.encode())}" shows it, in ranges of lines'
         except StoreError as error:
-            rest = f"it could not be kept: {error.message}"
+            rest = f"it could not be stored: {error.message}"
     return cap_output(text, limit, rest=rest)
 
 
@@ -37,7 +37,10 @@ def _whole_text(ring: OutputBuffer, masker: Masker) -> str:
         piece = ring.read(position, min(_STEP, total - position))
         if piece.start > position:
             lost = min(piece.start, total) - position
-            texts += [masker.mask(clean_output(b"".join(pieces))), f"\n[{lost} bytes are no longer kept]\n"]
+            texts += [
+                masker.mask(clean_output(b"".join(pieces))),
+                f"\n[{lost} bytes are no longer available]\n",
+            ]
             pieces = []
         pieces.append(piece.data)
         position = max(piece.end, position + 1)
@@ -71,7 +74,7 @@ def limit_notes(text: str, running: RunningCommand, settings: ShellSettings) -> 
     if running.ring.failure:
         notes.append(f"only the start of the output was kept: {running.ring.failure}")
     if running.kept_error:
-        notes.append(f"a change was refused, as it could not have been undone: {running.kept_error}")
+        notes.append(f"a change was refused because it could not be undone: {running.kept_error}")
     notes += running.put_away
     if settings.max_processes and running.status and any(words in text for words in _NO_FORK):
         notes.append(f"it reached the limit of {settings.max_processes} processes")
@@ -90,6 +93,6 @@ def _status_words(status: int, settings: ShellSettings) -> str:
         else "",
         "SIGXCPU": f": more than {settings.cpu_s} s of processor time",
         "SIGXFSZ": f": a file grew beyond {settings.max_file_bytes} bytes",
-        "SIGSYS": ": the sandbox does not let it make this system call",
+        "SIGSYS": ": the sandbox does not allow this system call",
     }
     return f"{words}, ended by {name}{why.get(name, '')}"

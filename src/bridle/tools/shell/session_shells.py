@@ -114,7 +114,7 @@ class SessionShells:
         notes = []
         if not is_small(after):
             after = replace(before, cwd=after.cwd)
-            notes.append("the exported variables are too many to be kept for the next command")
+            notes.append("too many exported variables to keep for the next command")
 
         def keep(stop: Event) -> ShellState:
             settled = self._settle(after, context)
@@ -217,10 +217,8 @@ class SessionShells:
         jobs = {job.number: job for job in self.jobs(session)}
         if number in jobs:
             return jobs[number]
-        known = f"the jobs are {', '.join(map(str, jobs))}" if jobs else "there are no jobs"
-        raise ToolError(
-            f"no job has the number {number}" if number is not None else "missing job", hint=known
-        )
+        known = f"jobs: {', '.join(map(str, jobs))}" if jobs else "no jobs"
+        raise ToolError(f"no job {number}" if number is not None else "missing job", hint=known)
 
     # ------------------------------------------------------------------------ shutdown
 

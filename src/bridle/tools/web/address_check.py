@@ -119,6 +119,6 @@ def _is_named(host: str, address: IPv4Address | IPv6Address, tool: str, rules: S
 def _refusal(host: str, address: IPv4Address | IPv6Address, kind: str, tool: str) -> ToolError:
     which = f"{host} is" if host == str(address) else f"{host} leads to {address},"
     return ToolError(
-        f"{which} {kind} address; {tool} connects to public ones only",
-        hint=f"the user can open it with the rule allow {tool}(domain:{address})",
+        f"{which} {kind} address; {tool} connects to public addresses only",
+        hint=f"the user can allow it with the rule allow {tool}(domain:{address})",
     )

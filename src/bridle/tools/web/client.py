@@ -178,7 +178,7 @@ class _Inflater:
 
     def __init__(self, encoding: str) -> None:
         if encoding not in _WINDOW_BITS:
-            raise ToolError(f"the answer is compressed in a way that was not asked for: {shorten(encoding)}")
+            raise ToolError(f"the answer has an unexpected compression: {shorten(encoding)}")
         self._is_deflate = encoding == "deflate"
         self._stream = zlib.decompressobj(_WINDOW_BITS[encoding])
         self._is_first = True
@@ -198,18 +198,18 @@ class _Inflater:
 
 # The first matching row counts: certificate errors are connector errors too, and DNS failures OS errors.
 _FAILURES: tuple[tuple[type[Exception], str], ...] = (
-    (aiohttp.InvalidURL, "the address is not usable"),
+    (aiohttp.InvalidURL, "the address is invalid"),
     (aiohttp.ClientConnectorCertificateError, "the certificate of the server is not trusted"),
     (aiohttp.ClientSSLError, "no TLS connection is possible"),
     (aiohttp.ClientProxyConnectionError, "the proxy cannot be reached"),
     (aiohttp.ClientConnectorError, "cannot connect"),
-    (aiohttp.ClientPayloadError, "the connection broke off in the middle of the answer"),
+    (aiohttp.ClientPayloadError, "the connection was lost during the answer"),
     (aiohttp.ServerDisconnectedError, "the server closed the connection without an answer"),
-    (aiohttp.ClientConnectionError, "the connection broke off"),
+    (aiohttp.ClientConnectionError, "the connection was lost"),
     (aiohttp.ClientResponseError, "the answer is not HTTP"),
     (aiohttp.ClientError, "the request failed"),
-    (zlib.error, "the answer is not compressed as it says"),
-    (OSError, "the connection broke off"),
+    (zlib.error, "the compressed answer is invalid"),
+    (OSError, "the connection was lost"),
 )
 
 

@@ -100,7 +100,7 @@ class Download:
                     raise _too_large(answer, self._max_file_bytes)
                 size = await self._save(answer, place, context)
         except TimeoutError as error:
-            raise ToolError(f"{url}: not all of it came within {timeout_s} s; nothing was saved") from error
+            raise ToolError(f"{url}: incomplete after {timeout_s} s; nothing was saved") from error
         kind = f" of type {answer.media_type}" if answer.media_type else ""
         packed = f", {shorten(answer.encoding)}-compressed" if answer.encoding not in ("", "identity") else ""
         name = printable(place.name)
@@ -175,7 +175,7 @@ def _target(args: dict[str, Any], context: ToolContext) -> ResolvedPath:
 
 
 def _too_large(answer: "Response", limit: int) -> ToolError:
-    return ToolError(f"{answer.url} has more than {limit} bytes, the most that is downloaded")
+    return ToolError(f"{answer.url} has more than {limit} bytes, the download limit")
 
 
 _PARAMETERS: dict[str, Any] = {

@@ -42,7 +42,7 @@ async def convert_html(
                 os.kill(process.pid, signal.SIGKILL)
             await process.communicate()
     if process.returncode != 0:
-        raise ToolError(f"{base_url} is too hard to convert", hint='ask for the format "html"')
+        raise ToolError(f"{base_url} is too complex to convert", hint='ask for the format "html"')
     return out.decode(errors="ignore")
 
 

@@ -41,7 +41,7 @@ async def look_up(host: str) -> Sequence[str]:
     Thread(target=work, name=f"look up {host}", daemon=True).start()
     result = await found
     if isinstance(result, OSError):
-        raise ToolError(f"{host} is not found: {result.strerror or result}") from result
+        raise ToolError(f"{host} not found: {result.strerror or result}") from result
     return result
 
 

@@ -57,9 +57,9 @@ def parse_url(text: str) -> Url:
     text = text.strip(" ")
     shown = shorten(text)
     if len(text) > MAX_URL_LENGTH:
-        raise ToolError(f"the URL has {len(text)} characters; at most {MAX_URL_LENGTH} are possible")
+        raise ToolError(f"the URL has {len(text)} characters; the maximum is {MAX_URL_LENGTH}")
     if "\\" in text or any(char < " " or "\x7f" <= char <= "\x9f" for char in text):
-        raise ToolError(f"{shown} holds a backslash or a control character; encode it as %XX")
+        raise ToolError(f"{shown} contains a backslash or control character; encode it as %XX")
     try:
         pieces = urlsplit(text)
     except ValueError as error:
@@ -140,7 +140,7 @@ def _parse_ipv6(text: str) -> str:
     except ValueError as error:
         raise ToolError(f"{shorten(text)} is not an IPv6 address") from error
     if address.scope_id is not None:
-        raise ToolError(f"{shorten(text)} names a network interface, which is not possible here")
+        raise ToolError(f"{shorten(text)} names a network interface, which is not supported")
     return str(address.ipv4_mapped or address)
 
 

@@ -77,7 +77,7 @@ def test_a_nested_call_is_indented():
             {"state": "waiting", "why": "mode ask", "preview": "ls -l", "code": "x = 1"},
             ["? bash ls · waits for you"],
         ),
-        ({"state": "lost"}, ["! bash ls · its end is not recorded"]),
+        ({"state": "lost"}, ["! bash ls · did not finish"]),
         ({"state": "running"}, ["… bash ls · waits for its turn"]),
         (
             {"state": "writing", "written": '{"command": "a\\nb'},

@@ -17,7 +17,7 @@ def test_what_is_said_has_a_bar_its_source_and_its_files():
     )
 
     assert wrapped(said_flows(one, is_open=False)) == [
-        "▌ sent into the run",
+        "▌ sent to the active run",
         "▌ do it",
         "▌ now",
         "▌ [a\\x1b.txt · text/plain]",

@@ -92,7 +92,7 @@ async def test_without_a_session_that_is_said():
             run_command(app, name)
         await settled(pilot)
 
-        assert app.toasts == ["there is no session yet: write a prompt"] * 5
+        assert app.toasts == ["no session yet: write a prompt first"] * 5
         assert len(app.screen_stack) == 1
 
 
@@ -156,7 +156,7 @@ async def test_an_export_is_written_once(tmp_path: Path):
     app.cwd = str(tmp_path)
     async with app.run_test() as pilot:
         await typed(app, pilot, "export", "x", "enter")
-        assert "it has to end in .md, .json or .html" in app.text()
+        assert "the name must end in .md, .json or .html" in app.text()
         app.screen.query_one(Input).value = "a.html"
         await pilot.press("enter")
         await settled(pilot)

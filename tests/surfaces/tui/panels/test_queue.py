@@ -1,4 +1,4 @@
-"""What waits is changed, removed and sent into the run."""
+"""What waits is changed, removed and sent to the active run."""
 
 from bridle.core.ids import RunId
 from bridle.core.messages import Media, Message, Text, user_message
@@ -51,7 +51,7 @@ async def test_a_prompt_is_removed_or_steered():
             ("submit", SESSION, EditQueued("q1", FIRST.message, "steer")),
             ("submit", SESSION, DropQueued("q2")),
         ]
-        assert app.toasts == ["the run gets it at its next turn already"]
+        assert app.toasts == ["the run already gets it at its next turn"]
 
 
 async def test_nothing_is_lost_when_the_run_does_not_take_it():

@@ -37,15 +37,15 @@ async def test_a_prompt_is_chosen_seen_and_gone_back_to():
         assert "and now the tests  (3 turns, 2 file changes)" in app.text()
         await pilot.press("down", "enter")
         await settled(pilot)
-        assert 'go back to before "and now the tests": files and conversation' in app.text()
+        assert 'rewind to before "and now the tests": files and conversation' in app.text()
         assert '+print("hello")' in app.text()
-        assert "! cannot be brought back, too large to keep: big.bin" in app.text()
+        assert "! cannot be restored, too large to save: big.bin" in app.text()
         assert app.told == []
         await pilot.press("g")
         await settled(pilot)
 
         assert app.told == [("submit", SESSION, Rewind(20))]
-        assert app.toasts == ['gone back; to undo it: F6, then "before the last rewind"']
+        assert app.toasts == ['rewound; to undo it: F6, then "before the last rewind"']
         assert len(app.screen_stack) == 1
 
 
@@ -56,7 +56,7 @@ async def test_the_scope_can_be_chosen():
         await pilot.press("s")
         await settled(pilot)
         assert "files only" in app.text()
-        assert "leave the conversation" not in app.text()
+        assert "removed from the conversation" not in app.text()
         await pilot.press("g")
         await settled(pilot)
         await opened(app, pilot, "enter")
@@ -74,7 +74,7 @@ async def test_the_changes_of_others_are_overwritten_after_a_yes_only():
     app = stage(conflicts=("greet.py", EVIL))
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(app, pilot, "down", "enter")
-        assert "! changed by somebody else since: greet.py" in app.text()
+        assert "! changed outside the session: greet.py" in app.text()
         await pilot.press("g", "enter")
         await settled(pilot)
         await pilot.press("g", "n", "o", "enter")

@@ -12,7 +12,9 @@ from bridle.surfaces.meerkat.config import ConfigEnvelope, SettingsChanged, User
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.problem_document import ProblemResponse, document
 
-SETTINGS_CHANGED = ErrorKind("SETTINGS_CHANGED", -32602, 412, "Somebody else has changed the settings")
+SETTINGS_CHANGED = ErrorKind(
+    "SETTINGS_CHANGED", -32602, 412, "The settings have been changed since they were read"
+)
 
 Settings = dict[str, Any]
 

@@ -140,7 +140,7 @@ async def _interrupt(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
 async def _order(desk: ServiceContext, params: NewSession | NewMessage, cwd: str) -> RunRequest:
     order = to_run_request(params)
     if order.tools:
-        raise Refused(CAPABILITY_UNAVAILABLE, "external_tools: a tool cannot be called by REST")
+        raise Refused(CAPABILITY_UNAVAILABLE, "external_tools: not available over REST")
     if params.verbose:
         raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not offered here", hint="follow the events")
     starts_with_slash = any(

@@ -35,7 +35,7 @@ _WORDS: dict[CallState, str] = {
     "writing": "is being written",
     "waiting": "waits for you",
     "denied": "denied",
-    "lost": "its end is not recorded",
+    "lost": "did not finish",
 }
 _ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'))
 

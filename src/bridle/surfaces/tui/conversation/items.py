@@ -18,7 +18,7 @@ WEIGHTS: dict[Weight, tuple[str, str]] = {
 """The mark of each weight, and its ink."""
 SOURCES: dict[MessageSource, str] = {
     "prompt": "",
-    "steer": "sent into the run",
+    "steer": "sent to the active run",
     "fork": "from the session this one was forked from",
     "import": "imported",
     "child": "from a sub-agent",

@@ -18,7 +18,7 @@ from bridle.surfaces.tui.panels.styles import styled
 
 MAX_CHARS = 100_000
 CONSENT = ("y", "yes")
-FOOT = (("save", "done"), ("another_line", "new line"), ("dismiss", "leave it as it is"))
+FOOT = (("save", "done"), ("another_line", "new line"), ("dismiss", "cancel"))
 
 Check = Callable[[str], str]
 """Returns what is wrong with a text; empty if it is valid."""
@@ -98,7 +98,7 @@ class Confirm(TextDialog):
     """Asks for a confirmation: only a typed `y` or `yes` confirms, Enter alone does not."""
 
     def __init__(self, words: str) -> None:
-        super().__init__(f"{words}\ntype y and press Enter; Esc leaves everything as it is")
+        super().__init__(f"{words}\ntype y and press Enter to confirm, or Esc to cancel")
 
     def taken(self, text: str) -> str | None:
         """Return the text if it confirms, else None."""

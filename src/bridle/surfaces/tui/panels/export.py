@@ -22,13 +22,13 @@ def export_session(host: PanelHost, session: SessionId) -> None:
             target = Path(host.cwd, Path(path.strip()).expanduser())
             host.app.run_worker(_export(host, session, target))
 
-    words = "write the session to which file? It ends in .md, .json or .html"
+    words = "export the session to this file (.md, .json or .html)"
     host.app.push_screen(TextDialog(words, f"session-{short_id(session)}.md", check=check_path), named)
 
 
 def check_path(path: str) -> str:
     """Return why the path is invalid; empty if it is valid."""
-    return "" if Path(path.strip()).suffix in FORMS else "it has to end in .md, .json or .html"
+    return "" if Path(path.strip()).suffix in FORMS else "the name must end in .md, .json or .html"
 
 
 async def _export(host: PanelHost, session: SessionId, target: Path) -> None:

@@ -27,7 +27,7 @@ class HelpWindow(Window):
             lines += _table(f"keys {where}", [row for row in rows if row[0]])
         palette = self.host.key_words("palette")
         commands = [(f"/{name}", words) for name, words in self._commands]
-        return [*lines, *_table(f"commands, in the prompt or by {palette}", commands)]
+        return [*lines, *_table(f"commands, in the prompt or with {palette}", commands)]
 
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[Line]:

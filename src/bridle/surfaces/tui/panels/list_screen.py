@@ -144,7 +144,7 @@ class ListScreen(ModalScreen[None]):
         options.clear_options()
         options.add_options([Option(_one_row(row)) for row in self._shown])
         more = len(found) - MAX_ROWS
-        search.placeholder = f"search: {more:,} more are not shown" if more > 0 else "search"
+        search.placeholder = f"search ({more:,} more not shown)" if more > 0 else "search"
         if not found:
             options.add_option(Option(Content(self.nothing if not words else "nothing found"), disabled=True))
         kept = next((at for at, row in enumerate(self._shown) if marked and row.key == marked.key), 0)

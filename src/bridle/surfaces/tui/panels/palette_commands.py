@@ -57,7 +57,7 @@ def _here(use: Callable[[PanelHost, Head], None]) -> Run:
     def run(host: PanelHost) -> None:
         head = host.head
         if head is None:
-            notify(host.app, "there is no session yet: write a prompt", failed=True)
+            notify(host.app, "no session yet: write a prompt first", failed=True)
         else:
             use(host, head)
 
@@ -173,9 +173,9 @@ def _export(host: PanelHost, head: Head) -> None:
 def _copy(host: PanelHost) -> None:
     if answer := host.last_answer():
         host.app.copy_to_clipboard(answer)
-        notify(host.app, "the last answer is copied")
+        notify(host.app, "copied the last answer")
     else:
-        notify(host.app, "there is no answer yet", failed=True)
+        notify(host.app, "no answer yet", failed=True)
 
 
 def _switch_diff(host: PanelHost) -> None:
@@ -187,15 +187,15 @@ def _switch_diff(host: PanelHost) -> None:
 def _compact(host: PanelHost, head: Head) -> None:
     _ask(
         host,
-        "put a summary in the place of what was said; what must it keep? (Enter: nothing special)",
-        lambda words: _submit(host, head.session, Compact(words.strip()), "the conversation is summed up"),
+        "replace old messages with a summary; what must it keep? (Enter: nothing special)",
+        lambda words: _submit(host, head.session, Compact(words.strip()), "compacting the conversation"),
     )
 
 
 def _pin(host: PanelHost, head: Head) -> None:
     _ask(
         host,
-        "a text to keep word for word, whatever is summed up",
+        "a text to keep verbatim through every compaction",
         lambda words: _submit(host, head.session, Pin(words.strip()), "pinned") if words.strip() else None,
     )
 
@@ -216,16 +216,16 @@ def _new_in(host: PanelHost) -> None:
 
 
 def _archive(host: PanelHost, head: Head) -> None:
-    done = "back in the list" if head.archived else "put away"
+    done = "restored" if head.archived else "archived"
     _submit(host, head.session, Archive(not head.archived), done)
 
 
 def _cancel(host: PanelHost, head: Head) -> None:
-    _submit(host, head.session, Cancel("cancelled by the user"), "the run is cancelled")
+    _submit(host, head.session, Cancel("cancelled by the user"), "cancelling the run")
 
 
 def _resume(host: PanelHost, head: Head) -> None:
-    _submit(host, head.session, Resume(), "the run goes on")
+    _submit(host, head.session, Resume(), "the run continues")
 
 
 def _fork(host: PanelHost, head: Head) -> None:
@@ -244,7 +244,7 @@ def _delete(host: PanelHost, head: Head) -> None:
         if answer is not None:
             host.app.run_worker(_deleted(host, head.session))
 
-    host.app.push_screen(Confirm("delete this session for good? There is no way back."), answered)
+    host.app.push_screen(Confirm("permanently delete this session? This cannot be undone."), answered)
 
 
 async def _deleted(host: PanelHost, session: SessionId) -> None:
@@ -282,35 +282,35 @@ def _action(row: KeyBinding) -> Run:
 
 
 _TABLE: tuple[tuple[str, str, Run], ...] = (
-    ("sessions", "list, search, open and tidy up sessions", _sessions),
-    ("new", "begin a new session here", lambda host: host.new_session()),
-    ("new_in", "begin a new session in another folder", _new_in),
-    ("models", "choose the model of the next prompts", _models),
-    ("agents", "choose the agent of the next prompts", _agents),
-    ("mode", "choose what may be done without asking: ask, plan, accept-edits, yolo", _mode),
-    ("queue", "change, remove or send what waits", _here(_queue)),
+    ("sessions", "list, search, open and manage sessions", _sessions),
+    ("new", "start a new session here", lambda host: host.new_session()),
+    ("new_in", "start a new session in another folder", _new_in),
+    ("models", "choose the model for the next prompts", _models),
+    ("agents", "choose the agent for the next prompts", _agents),
+    ("mode", "choose what needs approval: ask, plan, accept-edits, yolo", _mode),
+    ("queue", "edit, remove or send queued prompts", _here(_queue)),
     ("todos", "show the to-do list", _here(_todos)),
-    ("context", "show who uses the window, and what is sent next", _here(_context)),
+    ("context", "show what fills the context window, and what is sent next", _here(_context)),
     ("usage", "show tokens and cost by run, model, agent and tool", _here(_usage)),
-    ("files", "list the changed files, and show a change", _here(_files)),
-    ("children", "list the sub-agents, and open one", _here(_children)),
-    ("servers", "show how tool servers and language servers are", _servers),
-    ("rewind", "go back to before a prompt, and undo that", _here(_rewind)),
-    ("fork", "go on in a copy of this session", _here(_fork)),
-    ("rename", "give this session another title", _here(_rename)),
-    ("archive", "put this session away, or bring it back", _here(_archive)),
-    ("delete", "delete this session for good", _here(_delete)),
-    ("compact", "sum up the conversation, and say what to keep", _here(_compact)),
-    ("pin", "keep a text word for word", _here(_pin)),
-    ("pins", "show what is pinned, and let go of it", _here(_pins)),
-    ("export", "write this session to a file: .md, .json or .html", _here(_export)),
+    ("files", "list changed files and show their diffs", _here(_files)),
+    ("children", "list sub-agents and open one", _here(_children)),
+    ("servers", "show the state of MCP and language servers", _servers),
+    ("rewind", "rewind to before a prompt, or undo a rewind", _here(_rewind)),
+    ("fork", "continue in a copy of this session", _here(_fork)),
+    ("rename", "rename this session", _here(_rename)),
+    ("archive", "archive or restore this session", _here(_archive)),
+    ("delete", "permanently delete this session", _here(_delete)),
+    ("compact", "replace old messages with a summary", _here(_compact)),
+    ("pin", "keep a text verbatim", _here(_pin)),
+    ("pins", "list and remove pinned texts", _here(_pins)),
+    ("export", "export this session to a file: .md, .json or .html", _here(_export)),
     ("copy", "copy the last answer", _copy),
     ("stop_run", "cancel the active run", _here(_cancel)),
-    ("resume", "go on with a run that was cut off", _here(_resume)),
-    ("theme", "choose the colours", _theme),
+    ("resume", "resume an interrupted run", _here(_resume)),
+    ("theme", "choose a theme", _theme),
     ("diff_style", "show diffs in one column or in two", _switch_diff),
     ("web", "open the web page", lambda host: host.open_web()),
-    ("doctor", "show what is missing here", _doctor),
+    ("doctor", "check for problems", _doctor),
     ("help", "show all keys and commands", _help),
 )
 _OWN = frozenset(name for name, _, _ in _TABLE)

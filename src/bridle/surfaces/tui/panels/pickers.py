@@ -15,18 +15,18 @@ from bridle.surfaces.tui.theme import THEMES
 
 REF_CELLS = 30
 MODES: dict[Mode, str] = {
-    "ask": "it reads, and asks before everything else",
-    "plan": "it only reads",
-    "accept-edits": "it edits files too, and asks before everything else",
-    "yolo": "it never asks; rules that deny still hold",
+    "ask": "reads files; everything else needs approval",
+    "plan": "only reads",
+    "accept-edits": "reads and edits files; everything else needs approval",
+    "yolo": "asks almost nothing; deny rules still apply",
 }
 
 
 class ModelsScreen(ListScreen):
     """Lists the named models; those without an API key are dim and cannot be chosen."""
 
-    heading = "model of the next prompts"
-    nothing = "no model has a name here: see bridle doctor"
+    heading = "model for the next prompts"
+    nothing = "no models available: run bridle doctor"
     AUTO_FOCUS = "#search"
 
     def __init__(self, host: PanelHost) -> None:
@@ -59,7 +59,7 @@ class ModelsScreen(ListScreen):
 class AgentsScreen(ListScreen):
     """Lists the folder's agents; invalid ones show the reason."""
 
-    heading = "agent of the next prompts"
+    heading = "agent for the next prompts"
     AUTO_FOCUS = "#search"
 
     def __init__(self, host: PanelHost) -> None:
@@ -85,7 +85,7 @@ class AgentsScreen(ListScreen):
 class ModesScreen(ListScreen):
     """Lists the modes: what a run may do without approval."""
 
-    heading = "mode of the next prompts"
+    heading = "mode for the next prompts"
 
     async def load(self) -> Sequence[Row]:
         """Return the modes."""
@@ -119,7 +119,7 @@ class PinsScreen(ListScreen):
     """Lists the texts that every compaction keeps verbatim; Enter unpins one."""
 
     heading = "pinned"
-    choose_words = "let go of it"
+    choose_words = "unpin"
     nothing = "nothing is pinned"
 
     async def load(self) -> Sequence[Row]:
@@ -158,7 +158,7 @@ def _agent_row(agent: AgentRow) -> Row:
     label = styled(
         ("name", f"{brief(agent.agent):<20}"),
         f" {brief(agent.name)}",
-        ("detail", f"  {agent.source}, {agent.mode}, {one_line(agent.model) or 'the usual model'}, {tools}"),
+        ("detail", f"  {agent.source}, {agent.mode}, {one_line(agent.model) or 'default model'}, {tools}"),
         ("failed", f"  {brief(agent.problem)}" if agent.problem else ""),
     )
     return Row(agent.agent, label, f"{agent.agent} {agent.name}", dim=bool(agent.problem))

@@ -53,7 +53,7 @@ class QuestionCard(Card):
         yield LinesView(text_lines(self.asked.question.text.strip()))
         if self._choices:
             yield OptionList(*map(Option, self._labels()), markup=False)
-        yield Input(placeholder="your own words, Enter sends them", compact=True)
+        yield Input(placeholder="your own words (Enter to send)", compact=True)
         yield Static(classes="foot")
 
     def on_mount(self) -> None:

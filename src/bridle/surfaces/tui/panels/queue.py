@@ -23,10 +23,10 @@ class QueueScreen(ListScreen):
     """Lists the queued prompts of the current session, in order of delivery."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("queue")]
-    heading = "prompts that wait"
-    nothing = "nothing waits"
+    heading = "queued prompts"
+    nothing = "the queue is empty"
     choose_words = "change"
-    actions = (("drop_queued", "remove"), ("steer_queued", "send into the run"))
+    actions = (("drop_queued", "remove"), ("steer_queued", "send to the run"))
 
     def __init__(self, host: PanelHost) -> None:
         super().__init__(host)
@@ -56,7 +56,7 @@ class QueueScreen(ListScreen):
     def action_edit_queued(self) -> None:
         """Edit the selected prompt."""
         if queued := self._marked_prompt():
-            dialog = LongTextDialog(self.host, "change the prompt", queued.message.text, check=check_prompt)
+            dialog = LongTextDialog(self.host, "edit the prompt", queued.message.text, check=check_prompt)
             self.app.push_screen(dialog, lambda text: self._edited(queued, text))
 
     def _edited(self, queued: QueuedPrompt, text: str | None) -> None:
@@ -76,7 +76,7 @@ class QueueScreen(ListScreen):
                 notify(self.app, "no run is active", failed=True)
                 return
             if queued.delivery == "steer":
-                notify(self.app, "the run gets it at its next turn already")
+                notify(self.app, "the run already gets it at its next turn")
                 return
             self._tell(EditQueued(queued.item_id, queued.message, "steer"))
 
@@ -94,7 +94,7 @@ class QueueScreen(ListScreen):
 
 def check_prompt(text: str) -> str:
     """Return why this is not a prompt; empty if it is one."""
-    return "" if text.strip() else "a prompt has at least one letter"
+    return "" if text.strip() else "the prompt is empty"
 
 
 def _row(queued: QueuedPrompt) -> Row:

@@ -40,9 +40,9 @@ MAX_NAMED = 8
 class RewindScreen(ListScreen):
     """Lists the prompts to rewind to, newest first."""
 
-    heading = "go back to before …"
-    nothing = "there is no prompt to go back to"
-    choose_words = "show what that would do"
+    heading = "rewind to before …"
+    nothing = "no prompts to rewind to"
+    choose_words = "preview"
 
     def __init__(self, host: PanelHost, session: SessionId) -> None:
         super().__init__(host)
@@ -100,10 +100,10 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
     def compose(self) -> ComposeResult:
         """Place the diff between the summary and the keys."""
         actions = (
-            ("go_back", "go back"),
+            ("go_back", "rewind"),
             ("switch_scope", "files, conversation or both"),
             ("fork_instead", "fork there instead"),
-            ("close", "leave everything as it is"),
+            ("close", "cancel"),
         )
         with Vertical():
             yield Static(id="title")
@@ -129,7 +129,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
 
     def _write(self) -> None:
         where = "the last rewind" if self._point.undo else f'"{brief(self._point.prompt)}"'
-        title = styled("go back to before ", ("strong", where), ": ", ("name", SCOPES[self._scope][1]))
+        title = styled("rewind to before ", ("strong", where), ": ", ("name", SCOPES[self._scope][1]))
         self.query_one("#title", Static).update(title)
         self.query_one("#notes", Static).update(Content("\n").join(self._notes()))
         self.query_one(LinesView).display = self.scope != "conversation"
@@ -138,15 +138,17 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         notes: list[Content] = []
         plan = self._plan
         if self.scope != "files" and not self._point.undo:
-            notes.append(styled(("detail", "this prompt and all that followed leave the conversation")))
+            notes.append(
+                styled(
+                    ("detail", "this prompt and everything after it will be removed from the conversation")
+                )
+            )
         if plan is None or self.scope == "conversation":
             return notes
         if plan.conflicts:
-            notes.append(styled(("warning", f"! changed by somebody else since: {_named(plan.conflicts)}")))
+            notes.append(styled(("warning", f"! changed outside the session: {_named(plan.conflicts)}")))
         if plan.lost:
-            notes.append(
-                styled(("warning", f"! cannot be brought back, too large to keep: {_named(plan.lost)}"))
-            )
+            notes.append(styled(("warning", f"! cannot be restored, too large to save: {_named(plan.lost)}")))
         return notes
 
     # ------------------------------------------------------------------ keys
@@ -168,7 +170,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         if self.scope == "conversation" or not self._plan.conflicts:
             self.run_worker(self._go(force=False), group="go", exclusive=True)
             return
-        question = f"overwrite what somebody else has changed: {_named(self._plan.conflicts)}?"
+        question = f"overwrite changes made outside the session: {_named(self._plan.conflicts)}?"
         self.app.push_screen(Confirm(question), self._go_over)
 
     def _go_over(self, answer: str | None) -> None:
@@ -179,7 +181,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
         async with report_errors(self.app):
             await self.host.api.submit(self._session, Rewind(self._point.seq, self.scope, force))
             key = self.host.key_words("rewind")
-            notify(self.app, f'gone back; to undo it: {key}, then "before the last rewind"')
+            notify(self.app, f'rewound; to undo it: {key}, then "before the last rewind"')
             self.dismiss("done")
 
     def action_fork_instead(self) -> None:

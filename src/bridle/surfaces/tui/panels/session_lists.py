@@ -16,7 +16,7 @@ class ChildrenScreen(ListScreen):
     """Lists a session's sub-agents as a tree; Enter opens one."""
 
     heading = "sub-agents"
-    nothing = "this session has started no sub-agents"
+    nothing = "no sub-agents in this session"
     choose_words = "open"
     has_preview = True
 

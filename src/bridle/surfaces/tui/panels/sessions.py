@@ -43,9 +43,9 @@ class SessionsScreen(ListScreen):
         ("fork", "fork"),
         ("archive", "archive"),
         ("delete", "delete"),
-        ("rewind_it", "go back"),
+        ("rewind_it", "rewind"),
         ("folders", "here or all"),
-        ("archived", "archived too"),
+        ("archived", "show archived"),
     )
 
     def __init__(self, host: PanelHost) -> None:
@@ -66,7 +66,7 @@ class SessionsScreen(ListScreen):
         elsewhere = f", {others} in other folders" if others else ""
         where = "of all folders" if self._all_folders else f"of {brief(self.host.cwd)}"
         self.set_subtitle(
-            f"{where}{', with archived ones' if self._archived else ''} ({len(shown)}{elsewhere})"
+            f"{where}{', including archived' if self._archived else ''} ({len(shown)}{elsewhere})"
         )
         return [self._row(one) for one in shown]
 
@@ -74,8 +74,8 @@ class SessionsScreen(ListScreen):
         """Show the last answer."""
         glance = await self.host.api.ask(Status(SessionId(row.key)))
         if glance.last is None:
-            return text_lines("it has not ended a run yet")
-        return text_lines(glance.last.text.strip() or glance.last.reason or "it has said nothing")
+            return text_lines("no run has finished yet")
+        return text_lines(glance.last.text.strip() or glance.last.reason or "no answer yet")
 
     def _row(self, session: SessionSummary) -> Row:
         mark, word, colour = state_of(session, self.host.live)
@@ -139,9 +139,7 @@ class SessionsScreen(ListScreen):
         """Archive or unarchive the session."""
         if row := self.marked:
             session = self._sessions[row.key]
-            done = (
-                "back in the list" if session.archived else "put away; it is still there with archived ones"
-            )
+            done = "restored" if session.archived else "archived; still listed with archived sessions"
             self.run_worker(self._submit(session.id, Archive(not session.archived), done))
 
     def action_delete(self) -> None:
@@ -149,7 +147,7 @@ class SessionsScreen(ListScreen):
         if row := self.marked:
             session = self._sessions[row.key]
             title = brief(session.title) or UNTITLED
-            words = f'delete session {short_id(session.id)} "{title}" for good? There is no way back.'
+            words = f'delete session {short_id(session.id)} "{title}" permanently? This cannot be undone.'
             self.app.push_screen(Confirm(words), lambda answer: self._do_delete(session.id, answer))
 
     def _do_delete(self, session: SessionId, answer: str | None) -> None:
@@ -181,7 +179,7 @@ class SessionsScreen(ListScreen):
 
 def check_title(title: str) -> str:
     """Return why this is not a title; empty if it is one."""
-    return "" if title.strip() else "a title has at least one letter"
+    return "" if title.strip() else "the title is empty"
 
 
 def _when(at_ms: int) -> str:

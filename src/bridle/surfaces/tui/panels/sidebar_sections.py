@@ -47,7 +47,7 @@ def context_rows(usage: ContextUsage, bar_cells: int) -> list[Content]:
     free = max(0, usage.window - usage.total - usage.reserve)
     amounts = (usage.system, usage.tools, usage.earlier, usage.run, usage.reserve, free)
     if not usage.window:
-        return [styled(("detail", "nothing was sent yet"))]
+        return [styled(("detail", "nothing sent yet"))]
     return [
         _bar(label, colour, amount, usage.window, min(MAX_BAR_CELLS, bar_cells))
         for (label, colour), amount in zip(CONTEXT_PARTS, amounts, strict=True)
@@ -143,7 +143,7 @@ def format_cost(cost: float, unpriced: int, noun: str) -> str:
     if not unpriced:
         return describe_cost(cost)
     return (
-        f"{describe_cost(cost)} and {format_count(unpriced, noun)} of unknown price"
+        f"{describe_cost(cost)} and {format_count(unpriced, noun)} with unknown price"
         if cost
         else describe_cost(None)
     )

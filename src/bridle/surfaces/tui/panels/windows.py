@@ -39,9 +39,7 @@ class TodosWindow(Window):
 
     async def load(self) -> Sequence[Line]:
         """Return the list."""
-        return [(StyledCell(row),) for row in todo_rows(self._head.todos)] or text_lines(
-            "nothing is on the list"
-        )
+        return [(StyledCell(row),) for row in todo_rows(self._head.todos)] or text_lines("the list is empty")
 
     def show_head(self, head: Head | None) -> None:
         """Show the current list."""
@@ -100,14 +98,14 @@ class ServersWindow(Window):
         for server, row in zip(servers, server_rows(servers), strict=True):
             detail = f"    {brief(server.detail)}" if server.detail else ""
             lines += [(StyledCell(row),), *([_line(("detail", detail))] if detail else [])]
-        return lines or text_lines("no servers are set up here")
+        return lines or text_lines("no servers configured here")
 
 
 class DoctorWindow(Window):
     """Shows problems with the folder's models and servers."""
 
     def __init__(self, host: PanelHost, cwd: str) -> None:
-        super().__init__(host, "what is missing here")
+        super().__init__(host, "problems")
         self._cwd = cwd
 
     async def load(self) -> Sequence[Line]:
@@ -117,10 +115,10 @@ class DoctorWindow(Window):
         servers = [
             one for one in await self.host.folders.servers(self._cwd) if one.state not in ("ready", "idle")
         ]
-        lines = [_line(("done" if usable else "warning", f"{usable} of {len(models)} models can be asked"))]
+        lines = [_line(("done" if usable else "warning", f"{usable} of {len(models)} models ready to use"))]
         for server, row in zip(servers, server_rows(servers), strict=True):
             lines += [(StyledCell(row),), _line(("detail", f"    {brief(server.detail)}"))]
-        return [*lines, *text_lines("hint: bridle doctor, in a shell, looks at everything")]
+        return [*lines, *text_lines("hint: run bridle doctor in a shell for a full check")]
 
 
 class DiffWindow(Window):
@@ -130,7 +128,7 @@ class DiffWindow(Window):
     actions = (
         ("diff_style", "unified or side by side"),
         ("next_file", "next file"),
-        ("previous_file", "file before"),
+        ("previous_file", "previous file"),
     )
 
     def __init__(self, host: PanelHost, heading: str, text: str, path: str = "") -> None:

@@ -8,7 +8,7 @@ import { toast, toastError } from "bridle/toasts.js";
 import { oneLine } from "bridle/words.js";
 
 /** Commands that come too late when a run has ended or somebody else was first. */
-const LATE = { decide: "It was already decided", reply: "It was already answered", steer: "The run has ended already" };
+const LATE = { decide: "It was already decided", reply: "It was already answered", steer: "The run has already ended" };
 
 /** Do something; an error is told. @returns {Promise<any>} what it gave, or null */
 export async function attempt(act) {
@@ -61,7 +61,7 @@ export async function fork(session, at = null) {
 
 export async function archive(head) {
   const archived = !head.archived;
-  if (await tell(head.session, { type: "archive", archived })) toast("done", archived ? "Archived" : "Brought back");
+  if (await tell(head.session, { type: "archive", archived })) toast("done", archived ? "Archived" : "Restored");
 }
 
 /** Delete a session for good, after a yes. */
@@ -84,7 +84,7 @@ export async function erase(head) {
 export async function compact(head) {
   const keep = await askText({
     title: "Compact",
-    label: "What the summary must not leave out (may be empty)",
+    label: "What the summary must keep (optional)",
     yes: "Compact",
     isLong: true,
     mayBeEmpty: true,
@@ -95,7 +95,7 @@ export async function compact(head) {
 export async function pin(head) {
   const text = await askText({
     title: "Pin",
-    label: "Kept word for word through every compaction",
+    label: "Kept verbatim through every compaction",
     yes: "Pin",
     isLong: true,
   });

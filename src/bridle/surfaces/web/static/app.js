@@ -85,7 +85,7 @@ function View({ view, session }) {
   if (view === "session") return html`<${SessionView} session=${session} />`;
   if (view === "home") return html`<${Home} />`;
   return html`<div class="later" tabindex="0">
-    ${view === "dashboard" && html`<h1 class="unseen">What all sessions have used</h1>`}
+    ${view === "dashboard" && html`<h1 class="unseen">Usage of all sessions</h1>`}
     <${Later} key=${`${view} ${session}`} view=${view} session=${session} />
   </div>`;
 }
@@ -112,7 +112,7 @@ function Home() {
   return html`<div class="home">
     <h1>${waits.length ? `${several(waits.length, "session")} ${waits.length === 1 ? "waits" : "wait"} for you` : "Sessions"}</h1>
     ${waits.map((row) => html`<p><a href=${`#/s/${encodeURIComponent(row.id)}`}>${oneLine(row.title, 100) || "Untitled"}</a></p>`)}
-    ${isListed.value && !listed.value.length && html`<p>There is none yet. Begin one in the folder of a project.</p>`}
+    ${isListed.value && !listed.value.length && html`<p>No sessions yet. Start one in a project folder.</p>`}
     <p><button type="button" class="primary" onClick=${newSession}>New session</button></p>
     <p class="dim">Choose a session from the list, or press <kbd>Ctrl+K</kbd> to find one.</p>
   </div>`;
@@ -122,7 +122,7 @@ function Home() {
 function LinkBanner() {
   if (isLoggedOut.value) {
     return html`<div class="banner is-failed-back" role="alert">
-      <span>Your login has run out. Run <code>bridle web</code> on the machine of the daemon; what you have typed stays here.</span>
+      <span>Your login has expired. Run <code>bridle web</code> on the daemon's machine; your text stays here.</span>
       <button type="button" onClick=${retry}>Try again</button>
     </div>`;
   }
@@ -159,7 +159,7 @@ const DOES = {
   next: () => goBy(1),
   list: () => turn("list"),
   panel: () => turn("panel"),
-  asks: () => document.querySelector(".ask")?.focus() ?? toast("detail", "Nothing waits here"),
+  asks: () => document.querySelector(".ask")?.focus() ?? toast("detail", "Nothing is waiting"),
   prompt: () => document.querySelector("#prompt")?.focus(),
   stop: () => route.value.session && cancel(route.value.session),
 };

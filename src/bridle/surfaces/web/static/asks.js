@@ -119,7 +119,7 @@ function Editing({ edited, setEdited }) {
       ></textarea>
     </label>
     <label class="field">
-      <span>Words to the model, when it is denied</span>
+      <span>Message to the model if you deny it</span>
       <input
         type="text"
         maxlength="2000"
@@ -175,7 +175,7 @@ function Question({ session, asked }) {
     </label>
     <div class="ask-acts">
       <button type="submit" class="primary" disabled=${isSent || !answers.length}>Answer</button>
-      <button type="button" disabled=${isSent} onClick=${() => reply([])}>Do not answer</button>
+      <button type="button" disabled=${isSent} onClick=${() => reply([])}>Skip</button>
     </div>
   </form>`;
 }

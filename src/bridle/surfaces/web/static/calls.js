@@ -21,7 +21,7 @@ const STATES = {
   done: ["✓", "done", "done"],
   failed: ["✗", "failed", "failed"],
   denied: ["⊘", "denied", "warning"],
-  lost: ["!", "its end is not recorded", "warning"],
+  lost: ["!", "did not finish", "warning"],
 };
 
 /** @param {{call: object}} props */

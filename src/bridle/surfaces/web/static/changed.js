@@ -46,7 +46,7 @@ function changeMark(change) {
 function FileDialog({ change, text, done }) {
   const own = fileDiff(text, change.path);
   return html`<${Dialog} title=${oneLine(change.path, 200)} done=${done} kind="is-wide">
-    ${own ? html`<${Diff} text=${own} />` : html`<p class="dim">It was ${changeWord(change)}; there is no diff to show</p>`}
+    ${own ? html`<${Diff} text=${own} />` : html`<p class="dim">It was ${changeWord(change)}; no diff available</p>`}
   <//>`;
 }
 

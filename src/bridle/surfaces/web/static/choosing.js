@@ -20,7 +20,7 @@ export function ModeSelect({ head }) {
   const chosen = draftOf(head.session).options.value.mode ?? "";
   const onChange = (event) => setOption(head.session, "mode", event.currentTarget.value);
   return html`<select class="quiet" aria-label="Mode" title="What the next run may do" value=${chosen} onChange=${onChange}>
-    <option value="">usual mode</option>
+    <option value="">default mode</option>
     ${Object.entries(MODES).map(
       ([mode, words]) => html`<option value=${mode} title=${words}>${mode}</option>`,
     )}
@@ -31,7 +31,7 @@ export function ModelButton({ head }) {
   const chosen = draftOf(head.session).options.value.model;
   const name = chosen ?? head.model;
   return html`<button type="button" class="quiet clipped" title="Choose the model" onClick=${() => chooseModel(head)}>
-    ${name ? oneLine(name.split("/").pop(), 40) : "usual model"}
+    ${name ? oneLine(name.split("/").pop(), 40) : "default model"}
   </button>`;
 }
 
@@ -44,7 +44,7 @@ export async function chooseModel(head) {
     name: model.ref,
     detail: [`${count(model.window_tokens)} tokens`, priceOf(model)].filter(Boolean).join(" · "),
   }));
-  const usual = { value: "", name: "As before", detail: head.model || "the agent's own" };
+  const usual = { value: "", name: "Default", detail: head.model || "the agent's model" };
   const chosen = await askChoice({ title: "Model", options: [usual, ...known], hint: "Search models" });
   if (chosen !== null) setOption(head.session, "model", chosen);
 }

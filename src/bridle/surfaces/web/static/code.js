@@ -119,7 +119,7 @@ export async function copy(text, button = null) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    toast("warning", "The browser does not let the page copy; select the text instead");
+    toast("warning", "The browser blocked copying; select the text instead");
     return;
   }
   if (!button) {

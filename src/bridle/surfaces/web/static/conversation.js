@@ -33,7 +33,7 @@ export function Conversation({ shown, acts }) {
   return html`<div class="conversation">
     <div class="scroller" ref=${frame} tabindex="0" role="region" aria-label="Conversation" onScroll=${list.onScroll}>
       <div class="column">
-        ${shown.before.value !== null && html`<p class="older dim">Older items come when you scroll up…</p>`}
+        ${shown.before.value !== null && html`<p class="older dim">Scroll up to load older items…</p>`}
         <${Space} height=${span.above} />
         ${keys.slice(span.first, span.end).map(
           (key) => html`<${Row} key=${key} id=${key} item=${shown.item(key)} list=${list} acts=${acts} />`,
@@ -69,7 +69,7 @@ function Space({ height }) {
 
 function Empty() {
   return html`<div class="empty">
-    <p>Nothing was said yet.</p>
+    <p>No messages yet.</p>
     <p class="dim">
       Write below what is to be done. <kbd>@</kbd> names a file, <kbd>/</kbd> runs a skill, <kbd>!</kbd> runs a shell
       command.

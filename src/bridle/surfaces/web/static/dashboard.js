@@ -1,4 +1,4 @@
-/** What all sessions have used: totals, plots over time, and who used most. */
+/** Usage of all sessions: totals, plots over time, and who used most. */
 
 import { get } from "bridle/api.js";
 import { debounce, html, useEffect, useLoaded, useMemo, useState } from "bridle/dom.js";
@@ -58,8 +58,8 @@ function Plots({ stats, range }) {
 
 function Empty({ range }) {
   return html`<div class="look-empty">
-    <p>${range ? "Nothing was used in this time." : "Nothing was used yet."}</p>
-    <p>${range ? "Choose a longer time, or " : ""}<a href="#/">start a session</a>: what it uses is counted here.</p>
+    <p>${range ? "No usage in this period." : "No usage yet."}</p>
+    <p>${range ? "Choose a longer period, or " : ""}<a href="#/">start a session</a>: its usage appears here.</p>
   </div>`;
 }
 
@@ -92,7 +92,7 @@ function Money({ stats, rows }) {
   if (!total.cost) {
     return html`<figure class="plot">
       <figcaption><h3>Cost over time</h3></figcaption>
-      <p class="look-quiet">${total.unpriced ? `No price is known: ${unknownPrice(total)}` : "Nothing was to be paid."}</p>
+      <p class="look-quiet">${total.unpriced ? `No price is known: ${unknownPrice(total)}` : "No costs."}</p>
     </figure>`;
   }
   return html`<div>

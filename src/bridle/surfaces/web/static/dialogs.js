@@ -173,6 +173,6 @@ function ChoiceDialog({ title, options, hint = "Search", done }) {
           </div>`,
       )}
     </div>
-    ${!found.length && html`<p class="dim">Nothing fits</p>`}
+    ${!found.length && html`<p class="dim">No matches</p>`}
   <//>`;
 }

@@ -12,7 +12,7 @@ const FIRST_CHARS = 8_000; // of a long text; more on demand
 
 const SPEAKERS = {
   prompt: "You",
-  steer: "You, while it ran",
+  steer: "You, during the run",
   fork: "Before the fork",
   import: "Imported",
   child: "Sub-agent",

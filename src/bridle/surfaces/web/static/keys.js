@@ -6,12 +6,12 @@ const IS_MAC = /Mac|iPhone|iPad/u.test(navigator.platform);
 export const KEYS = {
   "mod+k": { name: "palette", does: "Find a command or a session" },
   "?": { name: "help", does: "Show the keys" },
-  "alt+n": { name: "new", does: "Begin a session" },
+  "alt+n": { name: "new", does: "New session" },
   "alt+arrowup": { name: "previous", does: "Go to the session above" },
   "alt+arrowdown": { name: "next", does: "Go to the session below" },
   "alt+l": { name: "list", does: "Show or hide the sessions" },
   "alt+p": { name: "panel", does: "Show or hide the details" },
-  "alt+w": { name: "asks", does: "Go to what waits for you" },
+  "alt+w": { name: "asks", does: "Go to what is waiting for you" },
   "alt+i": { name: "prompt", does: "Go to the prompt" },
   "alt+c": { name: "stop", does: "Stop the run" },
 };
@@ -21,12 +21,12 @@ export const ANSWER_KEYS = { y: "once", s: "session", a: "always", n: "deny", x:
 
 /** What a key does in the prompt; the help tells it. */
 export const PROMPT_KEYS = {
-  enter: "Send; while a run goes on, put it into the queue",
-  "mod+enter": "While a run goes on, steer it: the model gets it at its next turn",
+  enter: "Send; during a run, queue",
+  "mod+enter": "During a run, steer it: the model gets it at its next turn",
   "shift+enter": "New line",
   arrowup: "Earlier prompt, from the first line",
   arrowdown: "Later prompt, from the last line",
-  tab: "Take a suggestion",
+  tab: "Accept a suggestion",
   escape: "Close the suggestions",
 };
 

@@ -16,8 +16,8 @@ import { shortPath } from "bridle/words.js";
 
 const ANSWER_WORDS = {
   once: "Allow the call",
-  session: "Allow the like for the session",
-  always: "Allow the like always, in every project",
+  session: "Allow calls like this for the session",
+  always: "Always allow calls like this, in every project",
   deny: "Deny it",
   stop: "Deny it and stop the run",
   edit: "Edit the rule",
@@ -41,7 +41,7 @@ export function sessionCommands(head) {
     { name: "Save as a web page", act: () => saveAs(session, "html") },
     { name: "Save as Markdown", act: () => saveAs(session, "md") },
     { name: "Save as JSON", act: () => saveAs(session, "json") },
-    { name: head.archived ? "Bring back from the archive" : "Archive", act: () => archive(head) },
+    { name: head.archived ? "Restore from the archive" : "Archive", act: () => archive(head) },
     { name: "Delete", act: () => erase(head), isDangerous: true },
   ].filter(Boolean);
 }
@@ -55,7 +55,7 @@ function pageCommands() {
       name: `Diffs: ${choice("diff") === "split" ? "unified" : "side by side"}`,
       act: () => choose("diff", choice("diff") === "split" ? "unified" : "split"),
     },
-    { name: notifies() ? "Stop notifications" : "Notify me when I look elsewhere", act: turnNotifying },
+    { name: notifies() ? "Stop notifications" : "Notify me when this page is hidden", act: turnNotifying },
     { name: "Keys and help", act: showHelp },
     { name: "Log out", act: () => attempt(logOut) },
   ];
@@ -86,11 +86,11 @@ function Help({ done }) {
     <div class="help">
       <${Table} title="Everywhere" rows=${everywhere} />
       <${Table} title="In the prompt" rows=${Object.entries(PROMPT_KEYS)} />
-      <${Table} title="In a card that asks for an approval" rows=${answers} />
+      <${Table} title="In an approval" rows=${answers} />
       <section>
-        <h3>Words in the prompt</h3>
+        <h3>Special words in the prompt</h3>
         <p><code>@path</code> names a file, <code>/name</code> runs a skill, <code>!command</code> runs a shell command.</p>
-        <p class="dim">Long texts and pictures can be pasted or dropped. What others do in the same session appears here, too.</p>
+        <p class="dim">Long texts and pictures can be pasted or dropped. What others do in the same session appears here too.</p>
       </section>
     </div>
   <//>`;

@@ -44,7 +44,7 @@ export function Prompt({ head }) {
       aria-autocomplete="list"
       aria-controls=${typing.options.length ? "suggestions" : undefined}
       aria-activedescendant=${typing.options.length ? `suggestion-${typing.at}` : undefined}
-      placeholder=${isBusy ? "Say more: it waits in the queue" : "What is to be done?  @file  /skill  !command"}
+      placeholder=${isBusy ? "Queue another prompt" : "Ask Bridle to do something  @file  /skill  !command"}
       value=${text}
       onInput=${typing.onInput}
       onKeyDown=${onKeyDown}
@@ -211,7 +211,7 @@ function AttachButton({ add }) {
     event.currentTarget.value = "";
     add(await readFiles(list));
   };
-  return html`<button type="button" class="quiet" aria-label="Attach a picture or a text" onClick=${() => input.current.click()}>
+  return html`<button type="button" class="quiet" aria-label="Attach a picture or text file" onClick=${() => input.current.click()}>
       +
     </button>
     <input

@@ -135,9 +135,9 @@ function Talk({ seq, view, record }) {
   const isCut = view.before !== null || view.items.length > MOST_ITEMS;
   return html`<div class="replay-talk" role="region" aria-label="The conversation then" tabindex="0" ref=${frame}>
     <p class="look-quiet">${oneLine(title || "untitled")} · ${state.replaceAll("_", " ")}${record ? ` · ${clock(record.at)}` : ""}</p>
-    ${isCut && html`<p class="look-quiet">What was earlier is not shown: move the slider back to see it.</p>`}
+    ${isCut && html`<p class="look-quiet">Earlier items are not shown; move the slider back to see them.</p>`}
     ${view.items.slice(-MOST_ITEMS).map((item) => html`<${ItemView} key=${item.key} item=${item} />`)}
-    ${!view.items.length && html`<p class="look-quiet">Nothing was said yet.</p>`}
+    ${!view.items.length && html`<p class="look-quiet">No messages yet.</p>`}
   </div>`;
 }
 
@@ -162,7 +162,7 @@ function Files({ loader, seq, filesSeq, isChange }) {
 }
 
 function FileList({ changes }) {
-  if (!changes.length) return html`<p class="look-quiet">No file is changed yet.</p>`;
+  if (!changes.length) return html`<p class="look-quiet">No files changed yet.</p>`;
   return html`<p class="look-quiet">${several(changes.length, "file")} changed</p>
     <ul class="replay-list">
       ${changes.slice(0, MOST_FILES).map(({ path, before, after }) => html`<li key=${path}>

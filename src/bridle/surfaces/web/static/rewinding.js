@@ -29,14 +29,14 @@ function RewindDialog({ session, item, done }) {
     const taken = await tell(session, { type: "rewind", to_seq: toSeq, scope, force });
     setSent(false);
     if (!taken) return;
-    toast("done", "Went back");
+    toast("done", "Rewound");
     done(scope);
   };
-  return html`<${Dialog} title="Go back" done=${done} kind="is-wide">
+  return html`<${Dialog} title="Rewind" done=${done} kind="is-wide">
     <form onSubmit=${submit}>
       <p>To before “${oneLine(item.text, 80)}”.</p>
       <fieldset class="scopes">
-        <legend>What goes back</legend>
+        <legend>What to restore</legend>
         ${Object.entries(SCOPES).map(
           ([name, words]) =>
             html`<label class="check">
@@ -44,17 +44,17 @@ function RewindDialog({ session, item, done }) {
             </label>`,
         )}
       </fieldset>
-      ${isLoading && html`<p class="dim">Looking at the files…</p>`}
+      ${isLoading && html`<p class="dim">Checking the files…</p>`}
       ${error && html`<p class="is-failed" role="alert">${oneLine(error.message)}</p>`}
       ${value && scope !== "conversation" && html`<${Changes} plan=${value.plan} text=${value.diff.text} />`}
       ${conflicts.length > 0 &&
       html`<label class="check is-warning">
         <input type="checkbox" checked=${force} onChange=${(event) => setForce(event.currentTarget.checked)} />
-        Also overwrite what somebody else has changed since: ${oneLine(conflicts.join(", "), 300)}
+        Also overwrite changes made outside the session: ${oneLine(conflicts.join(", "), 300)}
       </label>`}
       <div class="dialog-acts">
         <button type="button" onClick=${() => done()}>Cancel</button>
-        <button type="submit" class="danger" disabled=${isSent || isLoading || (conflicts.length > 0 && !force)}>Go back</button>
+        <button type="submit" class="danger" disabled=${isSent || isLoading || (conflicts.length > 0 && !force)}>Rewind</button>
       </div>
     </form>
   <//>`;
@@ -63,7 +63,7 @@ function RewindDialog({ session, item, done }) {
 function Changes({ plan, text }) {
   const { changes = [], lost = [] } = plan;
   if (!changes.length) return html`<p class="dim">No file changes.</p>`;
-  return html`<p>${several(changes.length, "file")} would change; this is taken back:</p>
-    ${lost.length > 0 && html`<p class="is-warning">Too large to bring back: ${oneLine(lost.join(", "), 300)}</p>`}
+  return html`<p>${several(changes.length, "file")} will be restored:</p>
+    ${lost.length > 0 && html`<p class="is-warning">Too large to restore: ${oneLine(lost.join(", "), 300)}</p>`}
     ${text && html`<div class="bounded"><${Diff} text=${text} /></div>`}`;
 }

@@ -25,7 +25,7 @@ export async function send({ head, text, files, options, isSteer = false }) {
   if (words === null) return false;
   const message = { role: "user", parts: partsOf(words, files) };
   if (new Blob([JSON.stringify(message)]).size > MAX_PROMPT_BYTES) {
-    toast("failed", `A prompt holds at most ${bytes(MAX_PROMPT_BYTES)}`);
+    toast("failed", `A prompt can have at most ${bytes(MAX_PROMPT_BYTES)}`);
     return false;
   }
   const command = isSteer && !isShell
@@ -75,7 +75,7 @@ export async function readFiles(list) {
     } else if (await isText(file)) {
       found.push({ name: file.name, mime: "text/plain", text: await file.text() });
     } else {
-      toast("warning", `${file.name} is neither a picture nor a text`);
+      toast("warning", `${file.name} is neither a picture nor text`);
     }
   }
   return found;

@@ -45,7 +45,7 @@ export function SessionView({ session }) {
   const acts = useMemo(
     () => [
       { label: "Fork before", act: (item) => forkBefore(session, item) },
-      { label: "Go back", act: (item) => rewindBefore(session, item) },
+      { label: "Rewind", act: (item) => rewindBefore(session, item) },
     ],
     [session],
   );
@@ -68,7 +68,7 @@ async function forkBefore(session, item) {
 function Trouble({ error }) {
   const isGone = error.status === 404;
   return html`<div class="empty" role="alert">
-    <p>${isGone ? "There is no such session; it may have been deleted." : oneLine(error.message, 500)}</p>
+    <p>${isGone ? "Session not found; it may have been deleted." : oneLine(error.message, 500)}</p>
     ${error.hint && html`<p class="dim">${oneLine(error.hint, 500)}</p>`}
     <p><a href="#/">All sessions</a></p>
   </div>`;
@@ -82,7 +82,7 @@ function RunLine({ head }) {
   if (link.value === "lost") return null;
   if (state === "cut_off") {
     return html`<p class="run-line is-warning">
-      <span>The run was cut off.</span>
+      <span>The run was interrupted.</span>
       <button type="button" onClick=${() => resume(head.session)}>Resume</button>
     </p>`;
   }

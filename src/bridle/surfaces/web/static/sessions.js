@@ -51,7 +51,7 @@ export function SessionList() {
     <ul class="session-rows" aria-label="Sessions">
       ${listed.value.map((row) => html`<${Row} key=${row.id} row=${row} isOpen=${route.value.session === row.id} />`)}
     </ul>
-    ${isListed.value && !listed.value.length && html`<p class="dim padded">${q ? "Nothing fits" : "No sessions yet"}</p>`}
+    ${isListed.value && !listed.value.length && html`<p class="dim padded">${q ? "No matches" : "No sessions yet"}</p>`}
     <div class="sessions-foot">
       ${nextRows.value &&
       html`<button type="button" class="quiet" onClick=${() => loadRows({ more: true }).catch(toastError)}>Show more</button>`}
@@ -110,7 +110,7 @@ function NewSession({ done }) {
           list="folders"
           spellcheck=${false}
           autocomplete="off"
-          placeholder="/absolute/path (empty: that of the daemon)"
+          placeholder="/absolute/path (empty: the daemon's folder)"
           maxlength="4096"
           value=${cwd}
           onInput=${(event) => setCwd(event.currentTarget.value)}

@@ -40,7 +40,7 @@ function Runs({ runs, chosen, choose }) {
 
 function Run({ timeline }) {
   const { spans, whole } = useMemo(() => read(timeline), [timeline]);
-  if (!spans.length) return html`<p class="look-empty">No run has begun yet: <a href="#/">start one</a>, and what it does is shown here.</p>`;
+  if (!spans.length) return html`<p class="look-empty">No runs yet: <a href="#/">start one</a> to see its timeline here.</p>`;
   return html`
     <${Flame} spans=${spans} whole=${whole} />
     ${timeline.left_out > 0 && html`<p class="look-warning">${several(timeline.left_out, "span")} more are left out.</p>`}

@@ -27,7 +27,7 @@ export function partsOf(usage) {
 /** @param {{turns: {turn: number, context: object}[]}} props */
 export function ContextTurns({ turns }) {
   const known = turns.filter(({ context }) => context?.window);
-  if (!known.length) return html`<p class="look-quiet">No turn has said yet what it sends.</p>`;
+  if (!known.length) return html`<p class="look-quiet">No turn has been sent yet.</p>`;
   return html`<figure class="plot">
     <figcaption><h3>Context window by turn</h3></figcaption>
     <ul class="legend">
