@@ -27,7 +27,7 @@ from rows import Line, Row, figure, ours
 
 from bridle.core.queries import ListSessions
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 
 if TYPE_CHECKING:
     from bridle.core.ids import SessionId

@@ -104,11 +104,11 @@ class Script:
 
 async def write_bridle() -> None:
     """Tell the run to a client."""
-    from bridle.surfaces.folder_info import Folders
     from bridle.surfaces.meerkat.contract import parse_contract
     from bridle.surfaces.rpc import RpcConnection, RpcContext
     from bridle.surfaces.rpc.lines import StreamSink
     from bridle.surfaces.rpc.stdio import open_writer
+    from bridle.surfaces.shared.folder_info import Folders
 
     api: Any = OneRun()
     desk = RpcContext(api=api, folders=Folders({}, "/"), contract=parse_contract("0.5.2"), keeps_runs=False)

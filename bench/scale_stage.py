@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from children import child_env
 from measure import PYTHON
 
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 
 if TYPE_CHECKING:
     from bridle.core.ids import SessionId

@@ -65,8 +65,8 @@ async def stream() -> list[float]:
     """Return the CPU seconds of each quarter, and the time that 99 of 100 keys wait at most."""
     from textual.events import Key
 
+    from bridle.surfaces.shared.view_model.view_types import Answer, Grow, Put
     from bridle.surfaces.tui.conversation import Conversation
-    from bridle.surfaces.view_model.view_types import Answer, Grow, Put
 
     conversation = Conversation()
     app = new_app(conversation)
@@ -97,8 +97,16 @@ async def stream() -> list[float]:
 async def walk(items: int) -> list[float]:
     """Return the CPU seconds of walking up through a session of so many items, and to its end again."""
     from bridle.core.ids import CallId, SessionId
+    from bridle.surfaces.shared.view_model.view_types import (
+        Answer,
+        Call,
+        Head,
+        Item,
+        Said,
+        ViewPage,
+        ViewSnapshot,
+    )
     from bridle.surfaces.tui.conversation import Conversation
-    from bridle.surfaces.view_model.view_types import Answer, Call, Head, Item, Said, ViewPage, ViewSnapshot
 
     def item(seq: int) -> Item:
         match seq % 3:

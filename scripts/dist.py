@@ -32,7 +32,7 @@ IN_A_WHEEL = (
     "bridle/__init__.pyi",
     "bridle/config/default_agent.md",
     "bridle/providers/data/models.json",
-    "bridle/sessions/compaction.md",
+    "bridle/sessions/run/compaction.md",
     "bridle/surfaces/grpc/generated/kontekst_pb2.py",
     "bridle/surfaces/web/static/app.js",
 )

@@ -17,8 +17,8 @@ from typing import Any, get_args
 from bridle.core import errors
 from bridle.core.errors import FALLBACK_KINDS, RETRYABLE_KINDS, BridleError, ProviderErrorKind
 from bridle.surfaces.cli.entry_point import EXIT_CODES, EXIT_FAILED
-from bridle.surfaces.error_codes import classify_error
-from bridle.surfaces.output_format import EXIT_CODES as OUTCOME_CODES
+from bridle.surfaces.shared.error_codes import classify_error
+from bridle.surfaces.shared.output_format import EXIT_CODES as OUTCOME_CODES
 
 TEXTS = Path(__file__).with_name("errors.toml")
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"

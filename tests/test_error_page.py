@@ -8,7 +8,7 @@ import pytest
 
 from bridle.core.errors import BridleError, ProviderErrorKind, SessionTaken, StoreFull, UsageError
 from bridle.surfaces.cli import parser
-from bridle.surfaces.output_format import EXIT_CODES
+from bridle.surfaces.shared.output_format import EXIT_CODES
 from scripts.make_error_pages import PAGE, TEXTS, error_classes, exit_code, page
 
 COMMAND = re.compile(r"`(bridle [^`]*)`")

@@ -87,9 +87,9 @@ def test_the_tour_names_something_in_every_step_and_recipe():
         "`sessions/no_such_module.py`",
         "`src/bridle/sessions/no_such_module.py`",
         "`no-such-page.md`",
-        "`sessions/driver.py:NoSuchClass`",
-        "`sessions/driver.py:Driver.no_such_method`",
-        "`sessions/driver.py:run`",
+        "`sessions/run/driver.py:NoSuchClass`",
+        "`sessions/run/driver.py:Driver.no_such_method`",
+        "`sessions/run/driver.py:run`",
         "`config/keys.py:NO_SUCH_TABLE`",
         "```python no-run\n# in sessions/no_such_module.py\n```",
     ],
@@ -100,6 +100,6 @@ def test_a_wrong_path_or_name_is_noticed(text: str):
 
 
 def test_a_right_path_and_name_passes():
-    text = "`sessions/driver.py:Driver.run`, `src/bridle/core/loop.py`, `docs/tools.md`, `CHANGELOG.md`"
+    text = "`sessions/run/driver.py:Driver.run`, `src/bridle/core/loop.py`, `docs/tools.md`, `CHANGELOG.md`"
 
     assert [problem(path, name) for path, name in references(text)] == ["", "", "", ""]

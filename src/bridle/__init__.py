@@ -36,7 +36,7 @@ bridle.core.session_api Receipt
 bridle.core.skill Skill
 bridle.core.summary SessionSummary
 bridle.core.tool Access Subject ToolSpec
-bridle.surfaces.folder_info AgentRow ModelView RuleList
+bridle.surfaces.shared.folder_info AgentRow ModelView RuleList
 bridle.surfaces.python.callbacks AnswerCallback Approval Approve
 bridle.surfaces.python.hooks Hook hook
 bridle.surfaces.python.runtime Bridle open
@@ -47,7 +47,7 @@ bridle.surfaces.python.sync_run run
 bridle.surfaces.python.session Session
 bridle.surfaces.python.stream RunStream
 bridle.surfaces.python.tools FunctionTool tool
-bridle.surfaces.usage AllStats Stats
+bridle.surfaces.shared.usage AllStats Stats
 """
 _HOME = {name: module for module, *names in map(str.split, _PLACES.strip().splitlines()) for name in names}
 

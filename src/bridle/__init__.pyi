@@ -68,9 +68,6 @@ from bridle.core.summary import SessionSummary as SessionSummary
 from bridle.core.tool import Access as Access
 from bridle.core.tool import Subject as Subject
 from bridle.core.tool import ToolSpec as ToolSpec
-from bridle.surfaces.folder_info import AgentRow as AgentRow
-from bridle.surfaces.folder_info import ModelView as ModelView
-from bridle.surfaces.folder_info import RuleList as RuleList
 from bridle.surfaces.python.callbacks import AnswerCallback as AnswerCallback
 from bridle.surfaces.python.callbacks import Approval as Approval
 from bridle.surfaces.python.callbacks import Approve as Approve
@@ -91,7 +88,10 @@ from bridle.surfaces.python.stream import RunStream as RunStream
 from bridle.surfaces.python.sync_run import run as run
 from bridle.surfaces.python.tools import FunctionTool as FunctionTool
 from bridle.surfaces.python.tools import tool as tool
-from bridle.surfaces.usage import AllStats as AllStats
-from bridle.surfaces.usage import Stats as Stats
+from bridle.surfaces.shared.folder_info import AgentRow as AgentRow
+from bridle.surfaces.shared.folder_info import ModelView as ModelView
+from bridle.surfaces.shared.folder_info import RuleList as RuleList
+from bridle.surfaces.shared.usage import AllStats as AllStats
+from bridle.surfaces.shared.usage import Stats as Stats
 
 __version__: str

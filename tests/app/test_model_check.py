@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.app.model_check import PROMPT, check_model
+from bridle.app.models import PROMPT, check_model
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ProviderError
 from bridle.providers import ErrorFault, HangFault, Reply, Script

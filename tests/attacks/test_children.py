@@ -23,7 +23,7 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.sessions.agent_tree import ChildPolicy
-from bridle.sessions.worktree import add_worktree
+from bridle.sessions.children.worktree import add_worktree
 from tests.sessions.stage import SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, fork, spawn, use
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridle.comms.address import parse_address
-from bridle.comms.hub import Comms, CommsOptions
-from bridle.comms.registry import Registry
+from bridle.comms.hub import Comms, CommsOptions, Registry
 from bridle.comms.trust import Peer
 from bridle.core.ids import uuid7
 

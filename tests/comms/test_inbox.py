@@ -1,8 +1,7 @@
 import asyncio
 
 from bridle.comms.envelope import Message, Request
-from bridle.comms.inbox import MAX_WAITING, MAX_WAITING_BYTES, Inbox, ReceivedMessage
-from bridle.comms.texts import MAX_TEXT_CHARS
+from bridle.comms.inbox import MAX_TEXT_CHARS, MAX_WAITING, MAX_WAITING_BYTES, Inbox, ReceivedMessage
 
 
 def said(peer: str, body: str, size_bytes: int = 0) -> ReceivedMessage:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.comms.envelope import Ack, Kind, Message, Request, Response
-from bridle.comms.texts import MAX_TEXT_CHARS, format_for_model
+from bridle.comms.inbox import MAX_TEXT_CHARS, format_for_model
 
 ID = "550e8400-e29b-41d4-a716-446655440000"
 

@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 from bridle.comms.address import UnixAddress
-from bridle.comms.hub import Comms
-from bridle.comms.registry import Registry
+from bridle.comms.hub import Comms, Registry
 from bridle.comms.tools import PEER_TOOLS, peer_tools
 from bridle.comms.trust import Peer
 from bridle.core.errors import ToolError

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.config.json_document import MAX_DEPTH, json_lines, parse_json
+from bridle.config.mcp_files import MAX_DEPTH, json_lines, parse_json
 from bridle.core.errors import ConfigError
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.config.project_notes import notes_text, wants_notes, write_notes
+from bridle.config.starter_config import notes_text, wants_notes, write_notes
 
 FILES = {
     "Makefile": "X := 1\nall: a b\ntest:\n\tpytest\n.PHONY: test\nlong-name_2: x\n%.o: %.c\n",

@@ -5,7 +5,7 @@ from typing import Any
 from bridle.core.ids import CallId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Answer, Cancel, Decide, Prompt, Reply, RunOptions, Steer
-from bridle.surfaces.run_driver import NOBODY
+from bridle.surfaces.shared.run_driver import NOBODY
 from tests.conformance.scenario import Scenario, Touch, When
 from tests.conformance.seen import (
     Seen,

@@ -17,7 +17,7 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import Delta, Prompt, Record, RunEnded
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.remote.client import RemoteService
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.conformance.log import UUID, normal, plain
 from tests.conformance.scenario import Move, Scenario, Touch
 from tests.conformance.seen import Reducer, Seen

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.core.api_token import format_token, parse_token, secret_digest
+from bridle.core.tenancy import format_token, parse_token, secret_digest
 
 
 @given(st.binary(min_size=8, max_size=8), st.binary(min_size=32, max_size=32))

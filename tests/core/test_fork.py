@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from bridle.core.fork import fork_at
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, user_message
 from bridle.core.protocol import (
@@ -12,7 +11,7 @@ from bridle.core.protocol import (
     SessionCreated,
     TurnEnded,
 )
-from bridle.core.session import fold
+from bridle.core.session import fold, fork_at
 from tests.core.logs import Log, logs
 from tests.core.test_session import (
     CONTEXT,

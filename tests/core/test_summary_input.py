@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridle.core.compaction import MIN_PART_TOKENS, cut_at_paragraph, render_for_summary
 from bridle.core.context import estimate_tokens
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
-from bridle.core.summary_input import MIN_PART_TOKENS, cut_at_paragraph, render_for_summary
 
 
 def test_a_conversation_is_told_part_by_part_without_what_was_thought():

@@ -12,7 +12,7 @@ from bridle.core.errors import BridleError, ConfigError, NotAllowed, SessionNotF
 from bridle.core.ids import is_session_id
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import AnyCommand
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import (
     NEEDS,

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.context import Counted, estimate_tokens
-from bridle.core.fork import fork_at
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -27,7 +26,7 @@ from bridle.core.protocol import (
     ToolFinished,
     TurnStarted,
 )
-from bridle.core.session import Session, fold
+from bridle.core.session import Session, fold, fork_at
 from bridle.core.transcript import CLEARED, PINNED, drop_rewound
 
 CREATED = SessionCreated(SessionId("s"), "/")

@@ -22,7 +22,7 @@ from bridle.sessions.engine import Engine
 from bridle.sessions.service import SessionService
 from bridle.sessions.system_clock import SystemChance, SystemClock
 from bridle.stores.claims import FileClaims
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 
 SESSION = SessionId("victim")
 TURNS = 25

@@ -22,7 +22,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import IsRunning, Records
 from bridle.surfaces.remote.client import RemoteService
-from bridle.surfaces.session_calls import read_session, wait_for_run
+from bridle.surfaces.shared.session_calls import read_session, wait_for_run
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 
 FIRST = """I write three files.

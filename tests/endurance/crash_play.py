@@ -38,7 +38,7 @@ from bridle.core.protocol import (
 from bridle.core.queries import Records
 from bridle.core.session_api import SessionApi
 from bridle.core.tool import Access, AccessClass, Subject, ToolSpec
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 
 MAIN = SessionId("main")
 PATIENCE_S = 10.0

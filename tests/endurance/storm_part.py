@@ -13,7 +13,7 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Compact, Compacted, Prompt, Rewind, Rewound, RunOptions
 from bridle.core.queries import ListSessions
-from bridle.surfaces.session_calls import fork_session, wait_for_run
+from bridle.surfaces.shared.session_calls import fork_session, wait_for_run
 from tests.endurance.house import EXTRAS, Callers, House, Tender, Weather
 from tests.endurance.soak_report import Part
 from tests.endurance.surfaces_part import figures_of

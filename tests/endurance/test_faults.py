@@ -22,7 +22,7 @@ from bridle.providers.openai import OpenAIProvider
 from bridle.stores.integrity import verify
 from bridle.stores.jsonl import JsonlStore
 from bridle.stores.sqlite import SqliteStore
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.providers.conversation import Outcome, ask, request
 from tests.providers.raw_server import sse
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says

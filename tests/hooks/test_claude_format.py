@@ -6,7 +6,7 @@ import pytest
 from bridle.core.errors import HookError
 from bridle.core.hook import Allow, Deny, HookInvocation, HookResponse, ToolArgsPatch, ToolCallView
 from bridle.core.ids import CallId
-from bridle.hooks.claude_format import encode_claude_input, parse_claude_output
+from bridle.hooks.command_hooks import encode_claude_input, parse_claude_output
 from tests.hooks.stage import RESULT, told
 
 EDIT = told(tool_call=ToolCallView(CallId("c1"), "edit_file", {"path": "a", "old_str": "x"}), cwd="/w")

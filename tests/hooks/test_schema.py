@@ -18,8 +18,7 @@ from bridle.core.hook import (
     ToolArgsPatch,
     ToolResultPatch,
 )
-from bridle.hooks.samples import sample
-from bridle.hooks.schema import hook_schema
+from bridle.hooks.schema import hook_schema, sample
 
 POINTS: tuple[HookPoint, ...] = get_args(HookPoint)
 PATCHES = (

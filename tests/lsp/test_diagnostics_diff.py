@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.core.language_servers import CodeProblem, Span
-from bridle.lsp.diagnostics_diff import DiagnosticsDiff, LineMap, compare
+from bridle.lsp.edit_watch import DiagnosticsDiff, LineMap, compare
 
 
 def problem(

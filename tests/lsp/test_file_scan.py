@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bridle.lsp import file_scan
-from bridle.lsp.file_scan import MAX_DEPTH, ChangeDetector, find_extensions, walk
-from bridle.lsp.word_search import MAX_HITS, find_word
+from bridle.lsp import word_search
+from bridle.lsp.word_search import MAX_DEPTH, MAX_HITS, ChangeDetector, find_extensions, find_word, walk
 
 
 def put(project: Path, *names: str, text: str = "") -> None:
@@ -40,7 +39,7 @@ def test_a_survey_sees_what_is_near_and_not_built(project: Path):
 
 
 def test_a_survey_of_something_huge_ends(project: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(file_scan, "MAX_SURVEYED", 20)
+    monkeypatch.setattr(word_search, "MAX_SURVEYED", 20)
     put(project, *(f"{number:05}.txt" for number in range(20)), "z.py")
 
     assert list(find_extensions(str(project))) == [".txt"]
@@ -74,7 +73,7 @@ def test_a_tree_that_takes_too_long_says_nothing_wrong(project: Path, monkeypatc
     tree = ChangeDetector(str(project))
     tree.changes({".py"}, set())
     put(project, "b.py")
-    monkeypatch.setattr(file_scan, "_SCAN_S", -1.0)
+    monkeypatch.setattr(word_search, "_SCAN_S", -1.0)
 
     assert tree.changes({".py"}, set()) == {}
     monkeypatch.undo()

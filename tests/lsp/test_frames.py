@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.lsp.frames import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES, MAX_NOISE_BYTES, Frames, Malformed, encode
+from bridle.lsp.connection import (
+    MAX_HEADER_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_NOISE_BYTES,
+    Frames,
+    Malformed,
+    encode,
+)
 
 messages = st.lists(st.dictionaries(st.text(max_size=10), st.text() | st.integers(), max_size=5), max_size=5)
 noise = st.binary(max_size=200).filter(lambda data: b"content-length" not in data.lower())

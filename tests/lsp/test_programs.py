@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bridle.lsp.programs import Program, find_program
+from bridle.lsp.project import Program, find_program
 from bridle.lsp.settings import FolderLanguages, LanguageServer
 
 

@@ -7,7 +7,7 @@ import pytest
 from mcp_types import ListToolsResult, Tool
 
 from bridle.core.errors import ToolError
-from bridle.mcp.pagination import MAX_ITEMS, MAX_PAGES, fetch_all
+from bridle.mcp.offers import MAX_ITEMS, MAX_PAGES, fetch_all
 
 
 def tool(name: str, **more: Any) -> Tool:

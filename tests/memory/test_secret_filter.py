@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.memory.secret_filter import hide_secrets
+from bridle.memory.local import hide_secrets
 
 
 @pytest.mark.parametrize(

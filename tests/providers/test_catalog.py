@@ -22,6 +22,7 @@ from bridle.providers import (
     ScriptedProvider,
 )
 from bridle.providers.anthropic import AnthropicProvider
+from bridle.providers.catalog import UnlistedModelProvider
 from bridle.providers.gemini import GeminiProvider
 from bridle.providers.llama import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
@@ -29,7 +30,6 @@ from bridle.providers.model_data import known_models
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.responses import ResponsesProvider
 from bridle.providers.scripted_server import ScriptedServer
-from bridle.providers.unlisted import UnlistedModelProvider
 from tests.providers.conversation import ask, request
 
 HELLO = b'{"replies": [{"text": "hi"}], "window_tokens": 1000}'

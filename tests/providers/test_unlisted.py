@@ -2,7 +2,7 @@ import pytest
 
 from bridle.core.errors import ProviderError
 from bridle.providers import HttpFault, ScriptedProvider
-from bridle.providers.unlisted import UnlistedModelProvider
+from bridle.providers.catalog import UnlistedModelProvider
 from tests.providers.conversation import ask, request
 
 

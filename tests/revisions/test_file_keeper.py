@@ -12,8 +12,7 @@ import pytest
 
 from bridle.core.errors import StoreError
 from bridle.core.revision import FileChange, FileState
-from bridle.revisions.file_keeper import FileKeeper
-from bridle.revisions.file_revisions import FileRevisions
+from bridle.revisions.file_revisions import FileKeeper, FileRevisions
 from bridle.stores.blobs import MemoryBlobs
 from tests.revisions.tree import Program, S, as_user
 

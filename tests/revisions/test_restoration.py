@@ -10,8 +10,7 @@ import pytest
 
 from bridle.core.errors import StoreFull
 from bridle.core.revision import FileState
-from bridle.revisions.file_keeper import FileKeeper
-from bridle.revisions.file_revisions import FileRevisions
+from bridle.revisions.file_revisions import FileKeeper, FileRevisions
 from bridle.stores.blobs import MemoryBlobs
 from tests.revisions.tree import Journal, Program, S, Tree, as_user, tree_of
 

@@ -14,8 +14,7 @@ from bridle.core.errors import StoreError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Blobs
 from bridle.core.revision import FileChange, states_at
-from bridle.revisions.file_keeper import FileKeeper
-from bridle.revisions.file_revisions import FileRevisions
+from bridle.revisions.file_revisions import FileKeeper, FileRevisions
 
 S = SessionId("s")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.sandbox.hook_paths import find_hook_paths
+from bridle.sandbox.trap_scanner import find_hook_paths
 
 HOME = "/nonexistent"
 

@@ -21,7 +21,7 @@ MODULES = """
     dbos psycopg msgspec anyio
     bridle.app.cluster bridle.scale.node bridle.surfaces.cli.scale bridle.surfaces.daemon.cluster_service
     bridle.surfaces.daemon.process bridle.surfaces.daemon.worker bridle.stores.postgres.blobs
-    bridle.stores.postgres.blocking_pool bridle.providers.scripted
+    bridle.stores.postgres.blobs bridle.providers.scripted
 """.split()
 NETWORK = "NODE_NETWORK"
 PR_SET_PDEATHSIG = 1

@@ -8,7 +8,7 @@ from bridle.core.errors import NotDrivenHere
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import ApprovalRequested, Decide, MessageAdded, Prompt, Rename, Resume, RunEnded
-from bridle.scale.assignment import DrivenSession
+from bridle.scale.assignments import DrivenSession
 from bridle.scale.jobs import Job, decode_outcome
 from tests.scale.test_assignments import S, Troupe, asking, drive, legs_of
 from tests.sessions.stage import Play, Stage, call, says

@@ -8,8 +8,8 @@ from bridle.core.messages import Usage
 from bridle.core.protocol import RunEnded, RunStarted, SessionCreated, SessionTitled
 from bridle.core.tenancy import TenantLimits
 from bridle.core.tenant_budget import Amount, to_nanodollars
-from bridle.scale import budget_settlement
-from bridle.scale.budget_settlement import settle_ended
+from bridle.scale import node
+from bridle.scale.node import settle_ended
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.stores.local_tenants import LocalBudgets
 from tests.stores.sample import CountingClock
@@ -45,7 +45,7 @@ async def test_runs_that_ended_are_settled_and_those_that_rest_are_left():
 
 async def test_what_was_set_aside_for_a_run_that_never_began_is_given_back(monkeypatch: pytest.MonkeyPatch):
     """Its worker died between the two; another one began a run of its own for the prompt."""
-    monkeypatch.setattr(budget_settlement, "TAIL", 2)
+    monkeypatch.setattr(node, "TAIL", 2)
     store = EphemeralStore(CountingClock())
     purse = LocalBudgets(lambda tenant: TenantLimits(month=Limits(tokens=1_000)))
     session = SessionId("acme.s")

@@ -38,7 +38,7 @@ from bridle.stores.integrity import verify
 from bridle.surfaces.daemon.cluster_service import WIRE
 from bridle.surfaces.daemon.forced_exit import LOST
 from bridle.surfaces.remote.client import RemoteService, say_hello
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.scale.nodes import Node
 from tests.scale.stage import Cluster
 

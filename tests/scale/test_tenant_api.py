@@ -50,9 +50,8 @@ from bridle.core.revision import FileChange, FileState
 from bridle.core.session_api import SessionApi
 from bridle.core.tenancy import Scope, Tenant
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.stores.postgres.blobs import PostgresBlobs
-from bridle.stores.postgres.blocking_pool import BlockingPostgres
-from bridle.surfaces.session_calls import fork_session, read_session, wait_for_run
+from bridle.stores.postgres.blobs import BlockingPostgres, PostgresBlobs
+from bridle.surfaces.shared.session_calls import fork_session, read_session, wait_for_run
 from bridle.system.current_tenant import current
 from tests.postgres import fresh_database
 from tests.scale.estate import NODE_TOKEN, estate

@@ -21,7 +21,7 @@ from bridle.core.protocol import (
 )
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import Cast, FixedClock, Play, Stage, says
 
 BAD_MESSAGES = {

@@ -29,12 +29,12 @@ from bridle.core.protocol import (
     RunEnded,
     TextDelta,
 )
-from bridle.sessions import compaction
+from bridle.sessions.run import compaction
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.patience import PATIENCE_S
+from tests.sessions.run.test_compaction import Shelf
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
-from tests.sessions.test_compaction import Shelf
 from tests.sessions.test_cuts import OPTIONS, REPLIES, World, wait_for
 from tests.sessions.test_hooks import POINTS, Listener
 

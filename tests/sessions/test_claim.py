@@ -4,8 +4,8 @@ from bridle.core.errors import SessionBusy, StoreError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import SessionCreated, SessionTitled
 from bridle.sessions.bus import Bus
-from bridle.sessions.claim import Claim
 from bridle.sessions.journal import Journal, open_journal
+from bridle.sessions.run.preparation import Claim
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
 from tests.sessions.stage import FixedClock

@@ -49,13 +49,13 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import PreviewContext, Records
 from bridle.core.session import fold
-from bridle.sessions import compaction
 from bridle.sessions.journal import open_session
+from bridle.sessions.run import compaction
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import fork_session, read_session
+from bridle.surfaces.shared.session_calls import fork_session, read_session
 from tests.patience import PATIENCE_S
+from tests.sessions.run.test_compaction import Shelf
 from tests.sessions.stage import USAGE, FixedClock, Play, SmallTool, Stage, call, says
-from tests.sessions.test_compaction import Shelf
 from tests.sessions.test_hooks import POINTS, Listener
 
 R = RunId("r")

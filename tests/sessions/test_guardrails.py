@@ -49,9 +49,9 @@ from bridle.core.tool import Access, ToolSpec
 from bridle.core.usage import UsageCollector
 from bridle.sessions.command_checks import resumed_options
 from bridle.sessions.engine import NoHooks
-from bridle.sessions.hook_patches import apply_request_patches
+from bridle.sessions.run.hook_patches import apply_request_patches
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import USAGE, Cast, FixedClock, Play, SmallTool, Stage, call, says
 from tests.sessions.test_hooks import Listener, stage_with
 from tests.sessions.troupe import Troupe, use

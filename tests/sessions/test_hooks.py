@@ -37,7 +37,7 @@ from bridle.core.protocol import (
     ToolFinished,
     ToolStarted,
 )
-from bridle.sessions.hook_patches import with_text
+from bridle.sessions.run.hook_patches import with_text
 from tests.sessions.stage import USAGE, Play, SmallTool, Stage, call, says
 
 POINTS: tuple[HookPoint, ...] = (

@@ -18,7 +18,7 @@ from bridle.core.protocol import (
     TakenPrompt,
 )
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import FixedClock, Play, Stage, says
 
 

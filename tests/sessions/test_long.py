@@ -16,9 +16,9 @@ from bridle.core.protocol import Compacted, Delta, ModelReplied, Pin
 from bridle.memory.embedders.choice import EmbedderSettings, open_embedder
 from bridle.memory.local import LocalMemory
 from bridle.memory.tool import MemorySearch
-from bridle.sessions.compaction import INSTRUCTION_FILE
+from bridle.sessions.run.compaction import INSTRUCTION_FILE
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import FixedClock, SmallTool, Stage, call, says
 
 WINDOW = 4_096

@@ -23,7 +23,7 @@ from bridle.core.queries import Status
 from bridle.core.session_api import LiveSession, SessionApi, SessionNews
 from bridle.core.session_status import SessionStatus, make_session_status
 from bridle.sessions.journal import open_without_messages
-from bridle.surfaces.session_calls import read_session, wait_for_run
+from bridle.surfaces.shared.session_calls import read_session, wait_for_run
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.troupe import Troupe, spawn
 from tests.surfaces.remote.test_remote import Hall

@@ -31,7 +31,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Changes, ListSessions, PlanRewind, Records
 from bridle.sessions.service import SessionService
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.crash.test_shell import descendants
 from tests.revisions.tree import tree_of
 

@@ -29,7 +29,7 @@ from bridle.core.queries import Records
 from bridle.core.recovery import INTERRUPTED
 from bridle.core.session import fold
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 
 

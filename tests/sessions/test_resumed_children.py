@@ -42,12 +42,12 @@ from bridle.core.session import RunState, fold
 from bridle.core.sub_agent import ChildRequest
 from bridle.revisions.file_revisions import FileRevisions
 from bridle.sessions.agent_tree import ChildPolicy
-from bridle.sessions.orphans import CUT_OFF
+from bridle.sessions.children.orphans import CUT_OFF
 from bridle.sessions.resumed_children import ResumedChild, charge_resumed_children
 from bridle.stores.blobs import MemoryBlobs
 from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, child_of, fork, spawn, use
 

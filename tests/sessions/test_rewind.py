@@ -22,11 +22,10 @@ from bridle.core.revision import FileChange
 from bridle.core.turns import find_turn, last_rewind, list_turns
 from bridle.kernel.settings import KernelSettings
 from bridle.kernel.tool import create_python_tool
-from bridle.revisions.file_keeper import FileKeeper
-from bridle.revisions.file_revisions import FileRevisions
+from bridle.revisions.file_revisions import FileKeeper, FileRevisions
 from bridle.sandbox import LocalSandbox
 from bridle.stores.blobs import MemoryBlobs
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from bridle.tools.file_tools import file_tools
 from bridle.tools.shell import ShellSettings, shell_tools
 from tests.revisions.tree import Tree, tree_of

@@ -60,7 +60,7 @@ from bridle.core.queries import IsRunning, ListSessions, PreviewContext, Records
 from bridle.core.retry import RetryPolicy
 from bridle.stores.claims import FileClaims
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.surfaces.session_calls import fork_session, read_session
+from bridle.surfaces.shared.session_calls import fork_session, read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Cast, FixedClock, Play, SmallTool, Stage, call, says
 

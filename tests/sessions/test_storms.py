@@ -8,7 +8,7 @@ import pytest
 from bridle.core.protocol import Cancel, ChildEnded, ChildStarted, RunEnded
 from bridle.core.queries import ListSessions
 from bridle.sessions.agent_tree import ChildPolicy
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, spawn, use

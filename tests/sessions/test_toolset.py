@@ -7,7 +7,7 @@ import pytest
 from bridle.core.codeact import PYTHON
 from bridle.core.errors import ConfigError
 from bridle.core.protocol import RunOptions
-from bridle.sessions.toolset import ToolNeeds, choose_tools
+from bridle.sessions.setup import ToolNeeds, choose_tools
 from bridle.tools.tool_search import MAX_LISTED
 from bridle.tools.toolbox import Toolbox
 from tests.sessions.stage import SmallTool

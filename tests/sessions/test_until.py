@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridle.core.budget import Limits
 from bridle.core.protocol import Cancel, MessageAdded
-from bridle.sessions.until import MAX_OUTPUT_BYTES, UntilResult, run_check
+from bridle.sessions.run.boundary import MAX_OUTPUT_BYTES, UntilResult, run_check
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 
 ENV = {"PATH": os.defpath}

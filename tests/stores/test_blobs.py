@@ -20,8 +20,7 @@ from obstore.store import MemoryStore
 from bridle.core.errors import StoreCorrupt, StoreError
 from bridle.core.ports import Blobs
 from bridle.stores.blobs import FileBlobs, MemoryBlobs
-from bridle.stores.postgres.blobs import PostgresBlobs
-from bridle.stores.postgres.blocking_pool import BlockingPostgres
+from bridle.stores.postgres.blobs import BlockingPostgres, PostgresBlobs
 from bridle.stores.s3 import S3Blobs
 from tests.postgres import database_at
 

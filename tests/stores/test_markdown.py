@@ -4,7 +4,7 @@ import pytest
 
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, user_message
 from bridle.core.protocol import Compacted, Pinned, Record, RunEnded, SessionTitled
-from bridle.stores.markdown import event_markdown, message_markdown
+from bridle.stores.projector import event_markdown, message_markdown
 from tests.stores.sample import RUN, S, created
 
 HEADING = f"""\

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from bridle.core.errors import StoreCorrupt, StoreError
+from bridle.stores.blob_check import PrunableBlobs
 from bridle.stores.s3 import S3Blobs, open_bucket
-from bridle.stores.unused_blobs import PrunableBlobs
 from bridle.system import current_tenant
 from tests.stores.bucket import Bucket, open_bucket_server
 

@@ -6,9 +6,9 @@ from bridle.core.ids import CallId
 from bridle.core.messages import ToolResult
 from bridle.core.protocol import FilesChanged, ToolFinished
 from bridle.core.revision import FileChange, FileState
+from bridle.stores.blob_check import prune_blobs
 from bridle.stores.blobs import FileBlobs
 from bridle.stores.sqlite import SqliteStore
-from bridle.stores.unused_blobs import prune_blobs
 from tests.sessions.stage import FixedClock
 from tests.stores.sample import S, created
 

@@ -24,7 +24,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
-from bridle.surfaces.output_format import Result, ResultBuilder
+from bridle.surfaces.shared.output_format import Result, ResultBuilder
 
 SESSION = SessionId("019a8536-2b7c-7000-8000-000000000001")
 RUN = RunId("019a8536-2b7d-7000-8000-000000000002")

@@ -1,7 +1,7 @@
 import pytest
 
 from bridle.core.messages import ToolResult
-from bridle.surfaces.code_output import MAX_CHARS, CodeOutput
+from bridle.surfaces.shared.text_format import MAX_CHARS, CodeOutput
 from tests.surfaces.records import CALL
 
 TRACE = 'Traceback (most recent call last):\n  File "<cell 1>", line 1\nValueError: x'

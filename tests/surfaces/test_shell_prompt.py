@@ -3,7 +3,7 @@
 import pytest
 
 from bridle.core.protocol import RunOptions
-from bridle.surfaces.shell_prompt import command_in, shell_options
+from bridle.surfaces.tui.prompt_sender import command_in, shell_options
 
 
 @pytest.mark.parametrize(

@@ -13,20 +13,19 @@ import msgspec
 import pytest
 from websockets.asyncio.client import connect
 
-from bridle.config.daemon_keys import HttpSettings
-from bridle.config.tls_keys import TlsSettings
+from bridle.config.daemon_keys import HttpSettings, TlsSettings
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Rename
 from bridle.core.queries import ListSessions, Records
 from bridle.core.tenancy import Tenant
 from bridle.surfaces.daemon.http_service import HttpService
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.grpc import serve_grpc
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.surfaces.rest.operations import OPERATIONS
 from bridle.surfaces.rpc import RpcContext
+from bridle.surfaces.shared.folder_info import Folders
 from bridle.system.tls import client_context
 from bridle.system.tls_files import TlsFiles
 from tests.certificates import Authority

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from bridle.surfaces.transcript import local_time
+from bridle.surfaces.shared.transcript import local_time
 from bridle.system.dates import FIRST_MS, LAST_MS, calendar_s, rfc3339
 
 ZONES = [timezone(timedelta(hours=hours)) for hours in (-14, 0, 14)]

@@ -2,7 +2,7 @@
 
 import logging
 
-from bridle.telemetry.logs import MAX_LINE_CHARS
+from bridle.telemetry.exporter import MAX_LINE_CHARS
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.telemetry.collector import collecting
 from tests.telemetry.followed import Followed

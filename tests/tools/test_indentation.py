@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.tools.indentation import IndentMap, indent_of, indent_unit, indent_width
+from bridle.tools.fuzzy_edit import IndentMap, indent_of, indent_unit, indent_width
 
 UNITS = ["  ", "    ", "        ", "\t"]
 

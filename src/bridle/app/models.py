@@ -1,6 +1,8 @@
-"""Wiring for models: all configured providers and models by name."""
+"""Wiring for models: all configured providers and models by name, and a request that tests one."""
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,3 +155,40 @@ def _today() -> str:
     from bridle.sessions.system_clock import SystemClock
 
     return datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).date().isoformat()
+
+
+# ---------------------------------------------------------------------------- model check
+# Test a model with a one-word request.
+
+
+PROMPT = "Say hello in one word."
+MAX_OUTPUT_TOKENS = 200  # enough for a model that reasons first
+PATIENCE_S = 60.0
+
+
+async def check_model(settings: Settings, ref: str, *, patience_s: float = PATIENCE_S) -> str:
+    """Return a model's answer to a tiny request; raises ProviderError or ConfigError if it fails.
+
+    Missing weights are not downloaded.
+    """
+    from bridle.core.errors import ProviderError
+    from bridle.core.messages import user_message
+    from bridle.core.model import ModelReply, ModelRequest
+
+    models = open_models(settings)
+    try:
+        async with asyncio.timeout(patience_s):
+            provider, model = await models.resolve(ref)
+            longest = min(MAX_OUTPUT_TOKENS, model.max_output_tokens)
+            request = ModelRequest(model.name, "", (user_message(PROMPT),), max_output_tokens=longest)
+            async with aclosing(provider.stream(request)) as stream:
+                async for item in stream:
+                    if isinstance(item, ModelReply):
+                        return item.message.text.strip()
+    except TimeoutError as error:
+        raise ProviderError(
+            f"{ref} gave no answer within {patience_s:g} s", kind="network_timeout", hint="bridle doctor"
+        ) from error
+    finally:
+        await models.aclose()
+    raise ProviderError(f"{ref} ended without an answer", kind="empty_reply", hint="bridle doctor")

@@ -58,8 +58,7 @@ def open_postgres_journal(settings: Settings) -> "BaseStore":
 def open_database_blobs(settings: Settings) -> "Blobs":
     """Open the blob store in the database."""
     open_postgres(settings, size=1)  # raises ConfigError for what is missing
-    from bridle.stores.postgres.blobs import PostgresBlobs
-    from bridle.stores.postgres.blocking_pool import BlockingPostgres
+    from bridle.stores.postgres.blobs import BlockingPostgres, PostgresBlobs
 
     return PostgresBlobs(BlockingPostgres(database_url(settings), patience_s=float(settings.store.patience)))
 

@@ -36,11 +36,42 @@ from bridle.comms.envelope import (
 from bridle.comms.identity import Identity, load_identity, peer_id
 from bridle.comms.inbox import Inbox, ReceivedMessage
 from bridle.comms.listener import open_listener
-from bridle.comms.registry import Registry
 from bridle.comms.replay_guard import ReplayGuard
 from bridle.comms.trust import Peer, Trust
 from bridle.comms.wire import ACK_S, RECEIVE_S, PeerOffline, exchange
 from bridle.core.errors import BridleError, ConfigError
+
+# ---------------------------------------------------------------------------- registry
+# The listeners of this process by name, which exchange messages without a connection.
+
+
+class Registry:
+    """Maps names to inboxes; one per process, or per group of listeners that may talk to each other."""
+
+    def __init__(self) -> None:
+        self._inboxes: dict[str, Inbox] = {}
+
+    def add(self, name: str, inbox: Inbox) -> None:
+        """Add a listener; raises ConfigError if the name is taken."""
+        if name in self._inboxes:
+            raise ConfigError(f'"{name}" is already listening in this process', hint="give it another name")
+        self._inboxes[name] = inbox
+
+    def remove(self, name: str) -> None:
+        """Remove a listener."""
+        self._inboxes.pop(name, None)
+
+    def find(self, name: str) -> Inbox | None:
+        """Return the inbox of a name; None if there is no such listener."""
+        return self._inboxes.get(name)
+
+    def names(self) -> list[str]:
+        """Return all names, sorted."""
+        return sorted(self._inboxes)
+
+
+# ---------------------------------------------------------------------------- hub
+
 
 IDENTITY_FOLDER = "identity"
 TRUST_FILE = "trusted_peers.json"

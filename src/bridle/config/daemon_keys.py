@@ -1,12 +1,58 @@
-"""The keys of `[serve]`, `[http]`, `[grpc]` and `[comms]`: how other programs connect to Bridle."""
+"""The keys of `[serve]`, `[http]`, `[grpc]`, `[comms]` and `[telemetry]`: access and telemetry."""
 
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from bridle.config.duration import Duration
-from bridle.config.tls_keys import TlsSettings
-from bridle.config.value_types import Address, Count, HostName, Name, Origin
+from bridle.config.value_types import Address, BaseUrl, Count, HostName, Name, Origin, PathText
+from bridle.system.tls_files import TlsFiles
+
+# ---------------------------------------------------------------------------- telemetry keys
+# The keys of `[telemetry]`: what is sent to a collector of traces, metrics and logs.
+
+
+class TelemetrySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[telemetry]`: OpenTelemetry with the conventions for generative AI; all of it is off by default."""
+
+    traces: bool = False
+    metrics: bool = False
+    logs: bool = False
+    endpoint: BaseUrl = ""
+    """The collector's address; empty means OTEL_EXPORTER_OTLP_ENDPOINT, or else this machine."""
+    content: bool = False
+    """Whether prompts, answers, arguments and results are sent too."""
+    prometheus: bool = False
+    """Whether `GET /metrics` of the HTTP service serves the metrics."""
+    prometheus_open: bool = False
+    """Whether `GET /metrics` works without a token."""
+
+
+# ---------------------------------------------------------------------------- tls keys
+# The keys of `[http.tls]`, `[serve.tls]`, `[grpc.tls]` and `[scale.tls]`: a listener's certificates.
+
+
+class TlsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The certificate files of a listener; without a certificate there is no TLS."""
+
+    cert: PathText | None = None
+    """The certificate in PEM, followed by the chain to its authority."""
+    key: PathText | None = None
+    """The private key in PEM, readable only by the user."""
+    client_ca: PathText | None = None
+    """The authority that must have signed every client's certificate."""
+
+    def files(self, where: str) -> TlsFiles:
+        """Return the files; `where` is the settings table that names them."""
+        return TlsFiles(_path(self.cert), _path(self.key), _path(self.client_ca), where)
+
+
+def _path(text: str | None) -> str:
+    return str(Path(text).expanduser()) if text else ""
+
+
+# ---------------------------------------------------------------------------- daemon keys
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):

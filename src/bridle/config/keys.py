@@ -4,13 +4,17 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from bridle.config.daemon_keys import CommsSettings, GrpcSettings, HttpSettings, ServeSettings
+from bridle.config.daemon_keys import (
+    CommsSettings,
+    GrpcSettings,
+    HttpSettings,
+    ServeSettings,
+    TelemetrySettings,
+)
 from bridle.config.duration import Delay, Duration
 from bridle.config.rules import AllowText, AskText, DenyText
 from bridle.config.scale_keys import ScaleSettings, StoreSettings
 from bridle.config.server_keys import LspSettings, McpSettings
-from bridle.config.telemetry_keys import TelemetrySettings
-from bridle.config.tui_keys import TuiSettings
 from bridle.config.value_types import (
     AgentName,
     BaseUrl,
@@ -33,6 +37,38 @@ from bridle.core.hook import HookEntry
 from bridle.core.model import Price
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
+
+# ---------------------------------------------------------------------------- tui keys
+# The keys of `[tui]`: the look of the terminal interface and its key bindings.
+
+
+KeyText = Annotated[
+    str,
+    Meta(
+        pattern=r"\A([a-z]+\+)*([a-z0-9_]+|[!-~])\Z",
+        max_length=40,
+        description="a key such as f2, ctrl+s or alt+enter",
+    ),
+]
+
+
+class TuiSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[tui]`: the terminal interface."""
+
+    theme: Literal["auto", "dark", "light", "high-contrast"] = "auto"
+    """Color theme; "auto" follows the terminal's background."""
+    diff: Literal["unified", "side-by-side"] = "unified"
+    """How a change is shown if the screen is wide enough for both."""
+    notify: Literal["off", "bell", "osc9", "osc777"] = "bell"
+    """How you are notified that a run ended or waits while the terminal is not focused."""
+    mouse: bool = True
+    """Whether the interface captures the mouse."""
+    keys: dict[Name, tuple[KeyText, ...]] = {}
+    """Other keys for an action, by its name; an empty list for none."""
+
+
+# ---------------------------------------------------------------------------- keys
+
 
 DEFAULT_MODEL = "embedded/smollm2-135m"
 """A very small model that needs no key and, once downloaded, no network."""

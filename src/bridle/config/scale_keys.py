@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bridle.config.daemon_keys import TlsSettings
 from bridle.config.duration import Delay, Duration
-from bridle.config.tls_keys import TlsSettings
 from bridle.config.value_types import (
     Address,
     AgentName,

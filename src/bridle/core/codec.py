@@ -1,4 +1,4 @@
-"""The codec: protocol values as JSON, and events as JSON lines chained by their hashes.
+"""The codec: protocol values as JSON, events as JSON lines chained by their hashes, errors between processes.
 
 ```
 {"seq":7,"at":1763190000000,"event":{"type":"tool_started",…},"hash":"<sha256 of prev hash + all before>"}
@@ -12,9 +12,45 @@ from typing import Any, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from bridle.core.errors import StoreCorrupt
+from bridle.core import errors
+from bridle.core.errors import BridleError, ProviderError, StoreCorrupt
 from bridle.core.protocol import Command, Delta, Event, Record
 from bridle.core.protocol.unknown import unknown_event
+
+# ---------------------------------------------------------------------------- error codec
+# Errors between processes: convert an error to a value that can be sent, and back.
+
+
+class ErrorData(Struct, frozen=True, omit_defaults=True):
+    """An error as a value that can be sent to another process."""
+
+    kind: str
+    message: str
+    hint: str = ""
+    reason: errors.ProviderErrorKind = "unknown"
+
+
+def encode_error(error: BaseException) -> ErrorData:
+    """Convert an error to a value that can be sent."""
+    if not isinstance(error, BridleError):
+        return ErrorData("BridleError", f"{type(error).__name__}: {error}")
+    reason = error.kind if isinstance(error, ProviderError) else "unknown"
+    return ErrorData(type(error).__name__, error.message, error.hint, reason)
+
+
+def decode_error(failure: ErrorData) -> BridleError:
+    """Rebuild the error from a received value; an unknown class becomes BridleError."""
+    if failure.kind == "ProviderError":
+        return ProviderError(failure.message, kind=failure.reason, hint=failure.hint)
+    kind: Any = getattr(errors, failure.kind, None)
+    if not (isinstance(kind, type) and issubclass(kind, BridleError)):
+        kind = BridleError
+    error: BridleError = kind(failure.message, hint=failure.hint)
+    return error
+
+
+# ---------------------------------------------------------------------------- codec
+
 
 GENESIS = "0" * 64  # the hash before the first event
 

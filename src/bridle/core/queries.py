@@ -5,7 +5,7 @@ await api.ask(PlanRewind(session, 12))  ─▶  RewindPlan
 ```
 
 The type argument of a query is the type of its answer. To add a query, write its struct here and its handler
-in `sessions/queries.py`. A row in `surfaces/session_queries.py` publishes it to clients.
+in `sessions/queries.py`. A row in `surfaces/shared/session_queries.py` publishes it to clients.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from bridle.core.context import ContextUsage
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Record
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 from bridle.core.revision import FileChange
 from bridle.core.server_views import PromptView, ServerView
 from bridle.core.session_status import SessionStatus

@@ -11,7 +11,7 @@ records ──apply──▶ Session
 newest Checkpoint in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from bridle.core.budget import Limits, Spend
 from bridle.core.context import ContextUsage, Counted
 from bridle.core.errors import StoreCorrupt
-from bridle.core.facts import NO_MODEL, facts_after
+from bridle.core.facts import NO_MODEL, facts_after, pins_after
 from bridle.core.ids import CallId, RunId
 from bridle.core.messages import Message, Usage
 from bridle.core.permission import Mode
@@ -33,11 +33,13 @@ from bridle.core.protocol import (
     Event,
     FilesChanged,
     HookDenied,
+    KernelSaved,
     MessageAdded,
     ModelReplied,
     ModelSampled,
     ModelSwitched,
     OutputsCleared,
+    Pinned,
     QuestionAnswered,
     QuestionAsked,
     Record,
@@ -47,6 +49,7 @@ from bridle.core.protocol import (
     RunOptions,
     RunResumed,
     RunStarted,
+    SessionCreated,
     SessionFacts,
     ToolFinished,
     ToolStarted,
@@ -56,6 +59,53 @@ from bridle.core.protocol import (
 from bridle.core.protocol.unknown import Unknown
 from bridle.core.revision import FileChange
 from bridle.core.transcript import Transcript, drop_rewound, transcript_of
+
+# ---------------------------------------------------------------------------- fork
+# Forks: which messages, pins and kernel state a new session copies from its parent.
+
+
+def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
+    """Return the first events of a child session, with the parent's messages up to `seq`.
+
+    A message with a call whose result comes after `seq` is left out, so that the child can take a prompt at
+    once.
+    """
+    before = [record for record in records if record.seq <= seq]
+    past = drop_rewound(before).records
+    transcript = transcript_of(past)
+    while transcript.messages and transcript.messages[-1].message.calls:
+        transcript.messages.pop()
+    snapshot = snapshot_at(past)
+    kernel = [KernelSaved(snapshot)] if snapshot else []
+    pins = [Pinned(text) for text in _pins_of(before)]
+    return [replace(child, forked_at=seq), *_copies(transcript), *kernel, *pins]
+
+
+def _copies(transcript: Transcript) -> Iterator[Event]:
+    for item in transcript.messages:
+        if item.kind == "summary" and transcript.compacted is not None:
+            summary = replace(transcript.compacted, kept=0, messages_after=1, left_out=())
+            yield replace(summary, model="", usage=Usage(), cost=None)
+        else:
+            yield MessageAdded(item.message, "steer" if item.kind == "correction" else "fork", item.tokens)
+
+
+def _pins_of(records: Iterable[Record]) -> tuple[str, ...]:
+    pins: tuple[str, ...] = ()
+    for record in records:
+        if isinstance(record.event, Pinned):
+            pins = pins_after(pins, record.event)
+    return pins
+
+
+def snapshot_at(past: Sequence[Record]) -> str:
+    """Return the digest of the kernel's last snapshot in these live records; empty for none."""
+    found = (record.event.snapshot for record in reversed(past) if isinstance(record.event, KernelSaved))
+    return next(found, "")
+
+
+# ---------------------------------------------------------------------------- session
+
 
 RUN_POINTS = ("run_started", "pre_llm_request", "post_llm_response", "turn_boundary", "run_completed")
 """Hook points at which a deny ends the run."""

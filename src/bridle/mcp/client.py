@@ -27,8 +27,15 @@ from bridle.core.ports import Sandbox, ToolOutput
 from bridle.mcp import remote
 from bridle.mcp.background_calls import call_in_background
 from bridle.mcp.message_repair import OUTPUT_SCHEMA, RepairingTransport
-from bridle.mcp.offers import OfferedArgument, OfferedPrompt, OfferedResource, OfferedTool, Offers
-from bridle.mcp.pagination import MAX_ITEMS, fetch_all
+from bridle.mcp.offers import (
+    MAX_ITEMS,
+    OfferedArgument,
+    OfferedPrompt,
+    OfferedResource,
+    OfferedTool,
+    Offers,
+    fetch_all,
+)
 from bridle.mcp.results import convert_call_result, convert_prompt, convert_resource, is_large
 from bridle.mcp.server_log import ServerLog, clean, clean_line
 from bridle.mcp.server_requests import RequestHandler

@@ -5,7 +5,7 @@ when the last session of its last folder has been gone for a while, or when Brid
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -18,14 +18,53 @@ from bridle.core.errors import BridleError, ToolError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.mcp_servers import ToolOffer
 from bridle.core.messages import Media, Text
-from bridle.core.ports import Clock, Sandbox, Tool
+from bridle.core.ports import Clock, Process, ProcessSpec, Sandbox, SandboxStatus, Tool
 from bridle.core.server_views import PromptView, ServerView
-from bridle.mcp.gate import CheckedSandbox
 from bridle.mcp.names import full_name
 from bridle.mcp.prompts import find_prompt, parse_arguments, parse_prompt_call, prompt_views
 from bridle.mcp.server import Server, ServerContext, Timing
 from bridle.mcp.settings import FolderServers, ServerSettings
 from bridle.mcp.tools import McpTool, resource_tools, select_tools
+
+# ---------------------------------------------------------------------------- gate
+# A check before the sandbox: a program is started only while its folder's settings still want it.
+#
+# A server that fails is started again. By then its program may have changed, because it can lie in a project,
+# and the user has trusted the project only in its earlier state.
+
+
+class CheckedSandbox:
+    """Implements `Sandbox` for one server."""
+
+    def __init__(self, sandbox: Sandbox, is_wanted: Callable[[], Awaitable[bool]]) -> None:
+        self._sandbox = sandbox
+        self._is_wanted = is_wanted
+
+    @property
+    def status(self) -> SandboxStatus:
+        """The active kind of sandbox."""
+        return self._sandbox.status
+
+    async def start(self, spec: ProcessSpec, session: SessionId) -> Process:
+        """Start a program; raises ToolError, also if the settings no longer want it."""
+        if not await self._is_wanted():
+            raise ToolError(
+                "it is not restarted because its settings or project have changed",
+                hint="send another prompt to see more",
+            )
+        return await self._sandbox.start(spec, session)
+
+    async def holds(self, session: SessionId) -> bool:
+        """True if everything that must be hidden is hidden; raises ToolError."""
+        return await self._sandbox.holds(session)
+
+    async def end_session(self, session: SessionId) -> None:
+        """End everything that was started for a session."""
+        await self._sandbox.end_session(session)
+
+
+# ---------------------------------------------------------------------------- servers
+
 
 MAX_INSTRUCTIONS_CHARS = 4000
 

@@ -13,24 +13,125 @@ Facts of a model come from the user's settings first, then from its provider's e
 
 import asyncio
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import os
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError, ProviderError
-from bridle.core.model import Model, Price
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, Text, ToolCall
+from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.core.ports import Provider
-from bridle.providers.direct import DIRECT_TOOLS, DirectProvider, direct_model
+from bridle.core.protocol import Delta
 from bridle.providers.embedded import DEFAULT_WEIGHTS, find_weights
 from bridle.providers.model_data import KnownModel, known_models
 from bridle.providers.provider_settings import ModelEntry, ModelFacts, ProviderEntry, validate_entry
-from bridle.providers.script_files import find_script, scripts_in
 from bridle.providers.scripted import ScriptedProvider
-from bridle.providers.unlisted import UnlistedModelProvider
 from bridle.providers.vendors import vendor_at
+
+# ---------------------------------------------------------------------------- unlisted
+# Provider wrapper for a model that the catalog does not list: it may be new, or its name misspelled.
+
+
+class UnlistedModelProvider:
+    """Wraps a provider and suggests similar names if the provider does not find the model either."""
+
+    def __init__(self, provider: Provider, hint: str) -> None:
+        self.hint = hint
+        self._provider = provider
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield what the provider yields; raises ProviderError, with `hint` if the model is not found."""
+        async with aclosing(self._provider.stream(request)) as stream:
+            try:
+                async for item in stream:
+                    yield item
+            except ProviderError as error:
+                if error.kind == "model_not_found":
+                    error.hint = self.hint
+                raise
+
+    async def aclose(self) -> None:
+        """Close the provider's connections."""
+        await self._provider.aclose()
+
+
+# ---------------------------------------------------------------------------- script files
+# Finds script files: by path, or by name in a script directory, with or without the suffix.
+
+
+SCRIPT_SUFFIXES = (".json", ".toml")
+
+
+def find_script(ref: str, name: str, folders: Sequence[Path]) -> Path:
+    """Return the script file of the model `ref`; raises ConfigError that suggests a similar name."""
+    places = [folder / name for folder in folders]
+    for place in places:
+        for path in (f"{place}{suffix}" for suffix in ("", *SCRIPT_SUFFIXES)):
+            if os.path.isfile(path):  # unlike Path.is_file, returns False for an invalid file name
+                return Path(path)
+    known = {path.stem for place in places for path in scripts_in(place.parent)}
+    near = difflib.get_close_matches(Path(name).stem, sorted(known), n=1, cutoff=0.5)
+    nearest = Path(ref).with_name(near[0]) if near else None
+    raise ConfigError(
+        f'model "{ref}": no script file named "{name}"',
+        hint=f"did you mean {nearest}?" if nearest else "name a .json or .toml file",
+    )
+
+
+def scripts_in(folder: Path) -> Iterator[Path]:
+    """Yield the script files in a folder; none if the folder does not exist."""
+    try:
+        yield from [path for path in folder.iterdir() if path.suffix in SCRIPT_SUFFIXES]
+    except (OSError, ValueError):
+        return
+
+
+# ---------------------------------------------------------------------------- direct
+# A provider without a model: it turns each prompt into one tool call, so people can run a tool directly.
+
+
+DIRECT_TOOLS = {"bash": "command", "python": "code"}
+"""The tools that can run directly, each with the argument that takes the prompt."""
+
+_WINDOW_TOKENS = 10_000_000  # no model reads it
+
+
+class DirectProvider:
+    """Replies to a prompt with one tool call, and to its result with empty text."""
+
+    def __init__(self, tool: str) -> None:
+        self._tool = tool
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield one reply, without deltas."""
+        last = request.messages[-1]
+        if last.role == "user":
+            call = ToolCall(CallId(""), self._tool, {DIRECT_TOOLS[self._tool]: last.text})
+            yield ModelReply(Message("assistant", (call,)), "tool_use")
+        else:
+            yield ModelReply(Message("assistant", (Text(""),)), "end_turn")
+
+    async def aclose(self) -> None:
+        """Do nothing: there is no connection."""
+
+
+def direct_model(provider: str, tool: str) -> Model:
+    """Return a free model with a huge window; raises ConfigError for a tool that cannot run directly."""
+    if tool not in DIRECT_TOOLS:
+        raise ConfigError(
+            f'model "{provider}/{tool}": {tool} cannot be used directly',
+            hint=" and ".join(f"{provider}/{name}" for name in DIRECT_TOOLS) + " can",
+        )
+    return Model(provider, tool, _WINDOW_TOKENS, 1, price=Price(0.0, 0.0))
+
+
+# ---------------------------------------------------------------------------- catalog
+
 
 if TYPE_CHECKING:
     from bridle.providers.factory import Tell

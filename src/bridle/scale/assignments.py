@@ -33,14 +33,19 @@ from bridle.core.errors import (
 from bridle.core.ids import SessionId
 from bridle.core.protocol import (
     ApprovalDecided,
+    Archive,
     Command,
     Compact,
     Compacted,
     Decide,
+    DropQueued,
+    EditQueued,
+    Pin,
     Prompt,
     QuestionAnswered,
     QuestionAsked,
     Record,
+    Rename,
     Reply,
     Resume,
     Rewind,
@@ -50,9 +55,54 @@ from bridle.core.protocol import (
 from bridle.core.queries import IsRunning, Records, Status
 from bridle.core.session_api import Receipt
 from bridle.core.session_status import SessionStatus
-from bridle.scale.assignment import AROUND_RUNS, DrivenSession
 from bridle.scale.jobs import Job, decode_job, encode_outcome
 from bridle.sessions.service import SessionService
+
+# ---------------------------------------------------------------------------- assignment
+# The state of a session that this worker drives.
+
+
+AROUND_RUNS = (Rename, Pin, Archive, EditQueued, DropQueued)
+"""Commands that do not need a resting run to be resumed."""
+
+
+class DrivenSession:
+    """A session that this worker drives."""
+
+    def __init__(self) -> None:
+        self.taking = 0
+        self.is_ending = False
+        self.quiet = asyncio.Event()
+        self.quiet.set()
+        self.ready = asyncio.Event()
+        """Set once other commands may follow: an unfinished run has resumed by now, or never will."""
+        self.is_awake = False
+        self.rested: tuple[int, float] | None = None
+        """The record after which it rests, and since when."""
+
+    def wake(self) -> None:
+        """Allow all commands: no unfinished run is left, which a prompt would end."""
+        self.is_awake = True
+        self.ready.set()
+
+    def takes(self, command: Command) -> bool:
+        """Return whether a command that has waited can be submitted."""
+        return not self.is_ending and (self.is_awake or isinstance(command, AROUND_RUNS))
+
+    def hold(self) -> None:
+        """Note that a command is being submitted."""
+        self.taking += 1
+        self.quiet.clear()
+
+    def release(self) -> None:
+        """Note that a command was submitted."""
+        self.taking -= 1
+        if not self.taking:
+            self.quiet.set()
+
+
+# ---------------------------------------------------------------------------- assignments
+
 
 MAX_TRIES = 10  # attempts to resume a run
 ANSWER_S = 20.0  # for an answer to be recorded

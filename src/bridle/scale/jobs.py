@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from bridle.core.error_codec import ErrorData, decode_error, encode_error
+from bridle.core.codec import ErrorData, decode_error, encode_error
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.core.session_api import Receipt

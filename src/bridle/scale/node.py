@@ -20,14 +20,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.config.scale_keys import ScaleSettings
+from bridle.core.budget import Spend
 from bridle.core.errors import BridleError, NotDrivenHere, StoreError, WorkspaceLost
 from bridle.core.ids import SessionId
-from bridle.core.ports import TenantBudget
-from bridle.core.protocol import AnyCommand, Command, Delete, Fork
+from bridle.core.ports import Store, TenantBudget
+from bridle.core.protocol import AnyCommand, Command, Delete, Fork, RunEnded, RunStarted
 from bridle.core.queries import Status
 from bridle.core.session_api import Receipt, SessionApi
+from bridle.core.tenant_budget import NANO, Reservation
 from bridle.scale.assignments import JobRunner
-from bridle.scale.budget_settlement import settle_ended
 from bridle.scale.cluster_api import ClusterApi
 from bridle.scale.command_router import CommandRouter, ModelOf
 from bridle.scale.durable import Executor, JobQueue
@@ -49,6 +50,56 @@ from bridle.stores.postgres.retention import prune_archived
 from bridle.stores.postgres.rows import Connection
 from bridle.stores.postgres.store import PostgresStore
 from bridle.system.programs import find_program, unsandboxed_environment, why_not_found
+
+# ---------------------------------------------------------------------------- budget settlement
+# Settles budget reservations of runs that ended without doing so, such as those of a dead worker.
+
+
+OLDER_S = 600.0
+AT_ONCE = 500
+TAIL = 2_000  # records that are searched at once for the end of a run
+
+
+async def settle_ended(purse: TenantBudget, store: Store, older_s: float = OLDER_S) -> int:
+    """Settle every old reservation whose run has ended or never began; return how many. Raises StoreError.
+
+    If the session is gone, the whole reservation counts as spent; if the run never began, nothing does.
+    Runs that continue are left alone.
+    """
+    settled = 0
+    for reservation in await purse.unsettled(older_s, AT_ONCE):
+        used = await _used(store, reservation)
+        if used is not None:
+            await purse.settle(reservation.session, reservation.run_id, used)
+            settled += 1
+    return settled
+
+
+async def _used(store: Store, reservation: Reservation) -> Spend | None:
+    """Return the spend of a run; None if it continues."""
+    before: int | None = None
+    while records := await store.read(reservation.session, before=before, limit=TAIL, newest=True):
+        for record in reversed(records):
+            match record.event:
+                case RunEnded(run_id=run_id) if run_id == reservation.run_id:
+                    return get_spend(record.event)
+                case RunStarted(run_id=run_id) if run_id == reservation.run_id:
+                    return None
+                case _:
+                    pass
+        before = records[0].seq
+    if before is None:
+        return Spend(tokens=reservation.held.tokens, cost=reservation.held.nano / NANO)
+    return Spend()  # its worker died before it began
+
+
+def get_spend(ended: RunEnded) -> Spend:
+    """Return what a run counts toward the budget of its tenant."""
+    return Spend(tokens=ended.usage.context, cost=ended.cost or 0.0)
+
+
+# ---------------------------------------------------------------------------- node
+
 
 SWEEP_S = 5.0  # the longest pause between checks for runs that wait for a person
 START_S = 3.0  # for a database that is starting at the same time

@@ -21,13 +21,13 @@ from bridle.core.errors import BridleError, NotAllowed, SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.ports import ToolDispatcher
 from bridle.core.protocol import AnyCommand, Delta, Fork, Record
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 from bridle.core.queries import ListSessions, Query
 from bridle.core.session_api import Receipt, SessionApi, SessionNews
 from bridle.core.tenancy import AUDIT, NEEDS, Principal, Scope, Tenant, may_see, qualify_session, tenant_of
 from bridle.scale.audit import AuditLog
 from bridle.scale.tenant_folders import TenantFolders
-from bridle.scale.tenant_limits import get_requested_folder, restrict_command
+from bridle.scale.tenant_models import get_requested_folder, restrict_command
 from bridle.system.current_tenant import current
 
 A = TypeVar("A")

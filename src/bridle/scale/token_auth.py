@@ -11,12 +11,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from bridle.core.api_token import parse_token, secret_digest
 from bridle.core.errors import NotAllowed
 from bridle.core.ids import uuid7
 from bridle.core.ports import Tenants
 from bridle.core.session_api import SessionApi
-from bridle.core.tenancy import SCOPES, KeptToken, Principal, Tenant
+from bridle.core.tenancy import SCOPES, KeptToken, Principal, Tenant, parse_token, secret_digest
 from bridle.scale.audit import AuditLog
 from bridle.scale.tenant_api import TenantApi
 from bridle.scale.tenant_folders import TenantFolders

@@ -38,12 +38,12 @@ from bridle.core.protocol import (
 )
 from bridle.core.session_api import Receipt
 from bridle.sessions.background_task import BackgroundTask
+from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.command_checks import check_command
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
-from bridle.sessions.maintenance import Maintenance
-from bridle.sessions.run_children import SubAgents
-from bridle.sessions.runs import Runs
+from bridle.sessions.run.maintenance import Maintenance
+from bridle.sessions.run.runs import Runs
 
 INBOX = 64
 

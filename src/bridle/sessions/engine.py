@@ -1,6 +1,7 @@
 """The engine: the ports and machine-wide settings that every run uses."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct, field
 
@@ -29,13 +30,45 @@ from bridle.core.ports import (
     Store,
     TenantBudget,
     Tool,
+    ToolDispatcher,
     implements,
 )
 from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
 from bridle.core.traps import no_trap
 from bridle.sessions.agent_tree import ChildPolicy
-from bridle.sessions.client_tools import ClientTools
+from bridle.tools.client_tools import make_client_tools
+
+# ---------------------------------------------------------------------------- client tools
+# Client tools: tools that clients provide to single sessions.
+
+
+class ClientTools:
+    """Keeps the client tools of each session."""
+
+    def __init__(self) -> None:
+        self._tools: dict[SessionId, list[list[Tool]]] = {}
+
+    def tools(self, session: SessionId) -> list[Tool]:
+        """Return a session's client tools; of several with one name, the newest."""
+        newest = {tool.spec.name: tool for tools in self._tools.get(session, ()) for tool in tools}
+        return list(newest.values())
+
+    @contextmanager
+    def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> Iterator[None]:
+        """Add a dispatcher's tools to a session until the context exits; raises UsageError."""
+        tools: list[Tool] = [*make_client_tools(dispatcher)]
+        self._tools.setdefault(session, []).append(tools)
+        try:
+            yield
+        finally:
+            others = [other for other in self._tools.pop(session) if other is not tools]
+            if others:
+                self._tools[session] = others
+
+
+# ---------------------------------------------------------------------------- engine
+
 
 LoadAgent = Callable[[str, str], Agent]
 """Maps an agent's name and a working directory to its profile; raises ConfigError."""

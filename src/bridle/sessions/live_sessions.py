@@ -12,9 +12,9 @@ from bridle.core.session_api import LiveSession, SessionNews
 from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
+from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_journal
-from bridle.sessions.run_children import SubAgents
 from bridle.sessions.session_watch import session_not_found
 from bridle.system import current_tenant
 

@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from bridle.core.errors import SessionConflict, StoreError, UsageError
-from bridle.core.fork import snapshot_at
 from bridle.core.ids import SessionId
 from bridle.core.ports import Blobs, FileTracker, Store
 from bridle.core.protocol import Event, Record, Rewind, Rewound, Todo, TodosChanged
 from bridle.core.queries import RewindPlan
 from bridle.core.revision import FileChange, FileState, conflicts, last_states, net_changes, states_at
+from bridle.core.session import snapshot_at
 from bridle.core.transcript import drop_open_calls, drop_rewound
 from bridle.core.turns import file_changes, make_change_events
 from bridle.tools.diff import new_file_diff, unified_diff

@@ -8,7 +8,6 @@ from typing import Any, TypeVar, overload
 from msgspec.structs import replace
 
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
-from bridle.core.fork import fork_at
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import Message, Text
@@ -30,16 +29,16 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.queries import Query, Records
-from bridle.core.session import fold
+from bridle.core.session import fold, fork_at
 from bridle.core.session_api import ForkReceipt, LiveSession, Receipt, SessionNews
 from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
+from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.engine import Engine
 from bridle.sessions.live_sessions import LiveSessions, require_session_id
 from bridle.sessions.queries import Queries
 from bridle.sessions.rewind import check_seq
-from bridle.sessions.run_children import SubAgents
 from bridle.sessions.session_watch import watch_session
 from bridle.system import current_tenant
 

@@ -2,10 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
-from bridle.core.api_token import format_token, secret_digest
 from bridle.core.budget import Limits, Spend
 from bridle.core.ids import RunId, SessionId
-from bridle.core.tenancy import SCOPES, KeptToken, Principal, Scope, Tenant, TenantLimits, tenant_of
+from bridle.core.tenancy import (
+    SCOPES,
+    KeptToken,
+    Principal,
+    Scope,
+    Tenant,
+    TenantLimits,
+    format_token,
+    secret_digest,
+    tenant_of,
+)
 from bridle.core.tenant_budget import Amount, Reservation, cut_limits, to_amount
 
 

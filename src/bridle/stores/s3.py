@@ -20,8 +20,8 @@ from obstore.exceptions import BaseError, PermissionDeniedError, Unauthenticated
 from obstore.store import S3Store
 
 from bridle.core.errors import StoreError
-from bridle.stores.blob_format import MAX_BLOB_BYTES, check_digest, digest_of, missing_error, pack, unpack
-from bridle.stores.unused_blobs import MIN_AGE_S
+from bridle.stores.blob_check import MIN_AGE_S
+from bridle.stores.blobs import MAX_BLOB_BYTES, check_digest, digest_of, missing_error, pack, unpack
 from bridle.system import current_tenant
 
 if TYPE_CHECKING:

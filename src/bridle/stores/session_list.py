@@ -12,15 +12,48 @@ raised, with everything that could be read. An intact file costs one lookup per 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.errors import StoreCorrupt
 from bridle.core.ids import SessionId
+from bridle.core.protocol import (
+    Event,
+    MessageAdded,
+    RunEnded,
+    RunStarted,
+    SessionArchived,
+    SessionCreated,
+    SessionTitled,
+)
 from bridle.core.summary import SessionSummary
 from bridle.stores.record_lines import DamagedList, fold_summary, sort_summaries
 from bridle.stores.sqlite_file import Database
-from bridle.stores.summaries import decode_summary
+
+# ---------------------------------------------------------------------------- summaries
+# Session summaries as the databases store them next to the records.
+
+
+_SUMMARISED = (SessionCreated, SessionTitled, SessionArchived, MessageAdded, RunStarted, RunEnded)
+"""The events that `summarise` uses; a test compares this tuple with core."""
+
+
+def changes_summary(events: Sequence[Event]) -> bool:
+    """Return True if the events change a summary in more than its date and sequence number."""
+    return any(isinstance(event, _SUMMARISED) for event in events)
+
+
+def decode_summary(data: bytes) -> SessionSummary | None:
+    """Decode a stored summary; return None if it cannot be decoded."""
+    try:
+        return msgspec.json.decode(data, type=SessionSummary)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+# ---------------------------------------------------------------------------- session list
+
 
 MAX_NAMED = 3
 

@@ -47,9 +47,8 @@ from bridle.stores.record_lines import (
     not_found_error,
     select_seqs,
 )
-from bridle.stores.session_list import read_list
+from bridle.stores.session_list import changes_summary, decode_summary, read_list
 from bridle.stores.sqlite_file import Database, Schema
-from bridle.stores.summaries import changes_summary, decode_summary
 
 PAGE_RECORDS = 256
 

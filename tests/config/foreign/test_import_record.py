@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.config.foreign.import_record import RECORD_FILE, ImportRecord
+from bridle.config.foreign.importer import RECORD_FILE, ImportRecord
 from bridle.core.errors import ConfigError
 
 

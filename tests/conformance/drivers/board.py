@@ -15,7 +15,7 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, Resume, Steer
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.view_model.view_types import (
+from bridle.surfaces.shared.view_model.view_types import (
     Answer,
     Call,
     Head,
@@ -32,7 +32,7 @@ from tests.conformance.drivers.rest import Client, events
 from tests.conformance.scenario import Move, Scenario
 from tests.conformance.seen import KINDS, Seen, asked, began, called, ended, finished, said, started, thought
 from tests.conformance.world import Driver, Place, World
-from tests.surfaces.view_model.screen import DictScreen
+from tests.surfaces.shared.view_model.screen import DictScreen
 
 SHOWN = KINDS - {"decided", "answered", "exhausted"}
 """What was answered is seen in what becomes of the call, and an empty budget in the end of the run."""

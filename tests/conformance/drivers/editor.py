@@ -22,7 +22,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, Steer
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.acp.server import serve_editor
-from bridle.surfaces.folder_info import Folders
+from bridle.surfaces.shared.folder_info import Folders
 from tests.conformance.scenario import Move, Scenario
 from tests.conformance.seen import Seen, asked, called, ended, finished, said, started, thought
 from tests.conformance.world import Driver, Place, World

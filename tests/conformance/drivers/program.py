@@ -12,7 +12,7 @@ import msgspec
 
 from bridle.core.protocol import Cancel, Decide, Delta, Prompt, Record, Reply, Resume, SessionCreated, Steer
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.output_format import EXIT_CODES, Result
+from bridle.surfaces.shared.output_format import EXIT_CODES, Result
 from tests.conformance.scenario import Move
 from tests.conformance.seen import Reducer, Seen, asked, ended, said
 from tests.conformance.world import Driver, Place, World

@@ -23,9 +23,9 @@ from bridle.stores.integrity import HashChain
 from bridle.stores.kontekst_format import encode_event
 from bridle.stores.kontekst_reader import KontekstFile, read_conversation
 from bridle.stores.record_lines import decode_lines, fold_summary
-from bridle.surfaces.export import FORMATS
+from bridle.surfaces.shared.export import FORMATS
 from tests.fuzz.target import Target
-from tests.surfaces.export.reader import Reader
+from tests.surfaces.shared.export.reader import Reader
 
 _SESSION = SessionId("fuzz")
 MAX_FILE_BYTES = 2_000  # read in pieces of a few bytes
@@ -164,9 +164,9 @@ TARGETS = (
         name="export",
         run=run_export,
         modules=(
-            "bridle.surfaces.export.html_page",
-            "bridle.surfaces.export.html_items",
-            "bridle.surfaces.timeline",
+            "bridle.surfaces.shared.export.html_page",
+            "bridle.surfaces.shared.export.html_items",
+            "bridle.surfaces.shared.timeline",
         ),
         tokens=(*_TOKENS, b"<script>", b"](javascript:x)", b"```html"),
         is_json=True,

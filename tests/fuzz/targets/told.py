@@ -17,8 +17,8 @@ from bridle.core.permission import judge, parse_rule
 from bridle.core.tool import ToolSpec
 from bridle.hooks.response import parse_response
 from bridle.providers.reply_builder import ReplyBuilder
-from bridle.surfaces.diffs import parse_diff, side_by_side
-from bridle.surfaces.export.html_markdown import render_markdown
+from bridle.surfaces.shared.export.html_items import render_markdown
+from bridle.surfaces.tui.diffs import parse_diff, side_by_side
 from bridle.tools.arguments import fit_arguments, json_error, validate_arguments
 from bridle.tools.commands import shell_access
 from bridle.tools.diff import new_file_diff, unified_diff
@@ -35,7 +35,7 @@ from bridle.tools.paths import clean_path, resolve
 from bridle.tools.secrets import Masker
 from bridle.tools.web.urls import parse_url, resolve_redirect
 from tests.fuzz.target import Target, parts_of, text_of
-from tests.surfaces.export.reader import Reader
+from tests.surfaces.shared.export.reader import Reader
 
 _RULES = (parse_rule("allow", "bash(echo:*)"), parse_rule("deny", "read_file(secret/**)"))
 
@@ -259,14 +259,14 @@ TARGETS = (
             "bridle.tools.edits",
             "bridle.tools.fuzzy_edit",
             "bridle.tools.edit_hints",
-            "bridle.tools.indentation",
+            "bridle.tools.fuzzy_edit",
         ),
         tokens=(b"\n%%\n", b"    ", b"\t", b"\r\n", b"\xe2\x80\x99", b"def f():\n", b"}\n"),
     ),
     Target(
         name="diff",
         run=run_diff,
-        modules=("bridle.tools.diff", "bridle.surfaces.diffs"),
+        modules=("bridle.tools.diff", "bridle.surfaces.tui.diffs"),
         tokens=(
             b"\n%%\n",
             b"--- a\n",
@@ -295,9 +295,9 @@ TARGETS = (
         name="markup",
         run=run_markup,
         modules=(
-            "bridle.surfaces.export.html_markdown",
-            "bridle.surfaces.export.html_code",
-            "bridle.surfaces.highlight",
+            "bridle.surfaces.shared.export.html_items",
+            "bridle.surfaces.shared.export.html_code",
+            "bridle.surfaces.shared.highlight",
         ),
         tokens=_MARKS,
     ),

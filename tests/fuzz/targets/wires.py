@@ -14,7 +14,7 @@ from bridle.core.model import ModelRequest, Price, cost_of
 from bridle.core.surrogates import replace_surrogates
 from bridle.kernel.frames import FrameDecoder as KernelLines
 from bridle.kernel.frames import Malformed as MalformedLine
-from bridle.lsp.frames import Frames, Malformed
+from bridle.lsp.connection import Frames, Malformed
 from bridle.mcp.stdio import MessageReader
 from bridle.providers import anthropic, gemini, openai, responses
 from bridle.providers.http import Endpoint
@@ -22,8 +22,8 @@ from bridle.providers.sse import SseError, SseParser, encode_event
 from bridle.surfaces.acp.transport import LineTransport
 from bridle.surfaces.mcp_server.stdio import _parse as parse_mcp
 from bridle.surfaces.meerkat.requests import CreateParams
-from bridle.surfaces.remote.lines import Lines as RemoteLines
-from bridle.surfaces.remote.lines import LineTooLong
+from bridle.surfaces.remote.connection import Lines as RemoteLines
+from bridle.surfaces.remote.connection import LineTooLong
 from bridle.surfaces.remote.server import _Connection
 from bridle.surfaces.rpc.connection import _params
 from bridle.surfaces.rpc.protocol import Request, parse_line
@@ -241,7 +241,7 @@ TARGETS = (
     Target(
         name="lsp_frames",
         run=run_lsp,
-        modules=("bridle.lsp.frames",),
+        modules=("bridle.lsp.connection",),
         tokens=(b"Content-Length: ", b"\r\n\r\n", b"Content-Type: x\r\n", b"content-length:2\n\n{}"),
     ),
     Target(
@@ -275,7 +275,7 @@ TARGETS = (
     Target(
         name="remote_wire",
         run=run_remote,
-        modules=("bridle.surfaces.remote.server", "bridle.surfaces.remote.lines"),
+        modules=("bridle.surfaces.remote.server", "bridle.surfaces.remote.connection"),
         tokens=(
             b'"type":"submit"',
             b'"type":"watch"',
@@ -289,6 +289,6 @@ TARGETS = (
     Target(
         name="remote_lines",
         run=run_remote_lines,
-        modules=("bridle.surfaces.remote.lines",),
+        modules=("bridle.surfaces.remote.connection",),
     ),
 )

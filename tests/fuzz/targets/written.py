@@ -6,18 +6,17 @@ from pathlib import Path
 
 from bridle.config.duration import format_duration, parse_duration
 from bridle.config.edit import set_value
-from bridle.config.json_document import json_lines, parse_json
 from bridle.config.keys import ConfigFile
 from bridle.config.kontekst import kontekst_layer, read_kontekst
 from bridle.config.layers import Layer, Source, check, merge
-from bridle.config.mcp_files import read_mcp_file
+from bridle.config.mcp_files import json_lines, parse_json, read_mcp_file
 from bridle.config.skill_file import SkillFile, parse_skill
 from bridle.config.toml_document import parse_toml, scan
 from bridle.config.validation import build
-from bridle.core.api_token import format_token, parse_token
 from bridle.core.errors import BridleError, ConfigError
 from bridle.core.permission import MODE_TABLE, judge, parse_rule, suggest_rules
 from bridle.core.skill import fill_in, read_front_matter, render, split_front_matter
+from bridle.core.tenancy import format_token, parse_token
 from bridle.core.tool import Access, Subject
 from tests.fuzz.target import Target, parts_of, text_of
 
@@ -157,7 +156,7 @@ TARGETS = (
     Target(
         name="json_config",
         run=run_json_config,
-        modules=("bridle.config.json_document", "bridle.config.mcp_files", "bridle.config.mcp"),
+        modules=("bridle.config.mcp_files", "bridle.config.mcp_files", "bridle.config.mcp"),
         tokens=(b'"mcpServers":{', b'"command":"', b'"url":"', b'"env":{', b"//", b'\\"'),
         is_json=True,
     ),
@@ -197,7 +196,7 @@ TARGETS = (
     Target(
         name="token",
         run=run_token,
-        modules=("bridle.core.api_token",),
+        modules=("bridle.core.tenancy",),
         tokens=(b"brdl_", b"0" * 16, b"0" * 64, b"_"),
     ),
     Target(

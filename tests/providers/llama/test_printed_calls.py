@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.providers.llama.printed_calls import PrintedCall, classify_start, parse_printed_call
+from bridle.providers.llama.provider import PrintedCall, classify_start, parse_printed_call
 
 TOOLS = {"list_files", "grep"}
 LIST = PrintedCall("list_files", '{"pattern":"*"}')

@@ -2,7 +2,7 @@
 
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Text, ToolCall, ToolResult, user_message
-from bridle.providers.llama.tool_messages import merge_tool_messages
+from bridle.providers.llama.tool_plan import merge_tool_messages
 
 CALL_A = ToolCall(CallId("1"), "a", {"x": 1})
 CALL_B = ToolCall(CallId("2"), "b")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bridle.core.messages import ToolCall, Usage
-from bridle.providers.llama.written import CallParser
+from bridle.providers.llama.provider import CallParser
 from bridle.providers.reply_builder import ReplyBuilder
 
 ARGS = {"path": "a}", "deep": {"x": {"y": [1, {}]}}}

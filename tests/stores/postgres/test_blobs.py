@@ -9,9 +9,8 @@ import psycopg
 import pytest
 
 from bridle.core.errors import StoreCorrupt, StoreError
-from bridle.stores.postgres.blobs import PostgresBlobs
-from bridle.stores.postgres.blocking_pool import BlockingPostgres
-from bridle.stores.unused_blobs import PrunableBlobs
+from bridle.stores.blob_check import PrunableBlobs
+from bridle.stores.postgres.blobs import BlockingPostgres, PostgresBlobs
 from bridle.system import current_tenant
 from tests.postgres import fresh_database
 

@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec.structs import replace
 
-from bridle.core.api_token import parse_token, secret_digest
 from bridle.core.budget import Limits
 from bridle.core.errors import UsageError
 from bridle.core.protocol import SessionCreated
-from bridle.core.tenancy import SCOPES, KeptToken, Principal, Tenant, TenantLimits
+from bridle.core.tenancy import SCOPES, KeptToken, Principal, Tenant, TenantLimits, parse_token, secret_digest
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.store import PostgresStore
 from bridle.stores.postgres.tenants import PostgresTenants

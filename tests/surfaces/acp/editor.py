@@ -23,7 +23,7 @@ from acp.schema import (
 
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.acp.server import serve_editor
-from bridle.surfaces.folder_info import Folders
+from bridle.surfaces.shared.folder_info import Folders
 from tests.patience import PATIENCE_S
 
 FORMS = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.acp.diffs import Edit, edits_in
+from bridle.surfaces.acp.tool_calls import Edit, edits_in
 from bridle.tools.diff import new_file_diff, unified_diff
 
 LINES = st.lists(st.text("ab-+ @", max_size=4), min_size=1, max_size=12).map("\n".join)

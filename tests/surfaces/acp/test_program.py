@@ -15,7 +15,7 @@ from acp.client.connection import ClientSideConnection
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Record, RunStarted
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.mcp.players import CAST
 from tests.surfaces.acp.editor import Editor
 from tests.surfaces.command import PROGRAM, Bridle

@@ -11,8 +11,8 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded, RunStarted
 from bridle.core.queries import ListSessions, Records
 from bridle.surfaces.acp.server import serve_editor
-from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.acp.editor import wires

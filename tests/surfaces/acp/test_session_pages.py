@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.acp.session_pages import page_of
+from bridle.surfaces.acp.agent import page_of
 
 
 def summary(name: str, at: int, *, last_seq: int = 2, **facts: object) -> SessionSummary:

@@ -9,7 +9,7 @@ from bridle.core.protocol import Outcome
 from bridle.core.usage import UsageCollector
 from bridle.surfaces.acp.errors import error_of_result
 from bridle.surfaces.acp.stop_reasons import stop_reason, usage_of
-from bridle.surfaces.output_format import VERSION, Result
+from bridle.surfaces.shared.output_format import VERSION, Result
 
 
 def result(outcome: Outcome, **facts: object) -> Result:

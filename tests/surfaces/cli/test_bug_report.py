@@ -2,7 +2,7 @@ import io
 from pathlib import Path
 
 from bridle.surfaces.cli.bug_report import report_bug
-from bridle.surfaces.terminal import Console, Screen
+from bridle.surfaces.shared.terminal import Console, Screen
 
 KEY = "sk-canary-Rg4vG2hViP0jAd6W"
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.cli import cell_splitter as cells_module
-from bridle.surfaces.cli.cell_splitter import CellSplitter
+from bridle.surfaces.cli import kernel as cells_module
+from bridle.surfaces.cli.kernel import CellSplitter
 
 
 def cells_in(text: str) -> list[str]:

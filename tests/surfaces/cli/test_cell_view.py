@@ -20,7 +20,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.revision import FileChange, FileState
 from bridle.surfaces.cli.cell_view import CellView
-from bridle.surfaces.terminal import Console, Screen
+from bridle.surfaces.shared.terminal import Console, Screen
 from tests.surfaces.command import everything
 from tests.surfaces.records import CALL, RUN, records, result
 

@@ -1,7 +1,7 @@
 import tomllib
 from pathlib import Path
 
-from bridle.surfaces.cli.extras import EXTRAS, missing_extras
+from bridle.surfaces.cli.doctor import EXTRAS, missing_extras
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 

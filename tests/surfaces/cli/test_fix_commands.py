@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.surfaces.cli.fix_commands import edit_command, package_command, pip_command, reinstall_command
+from bridle.surfaces.cli.doctor_checks import edit_command, package_command, pip_command, reinstall_command
 
 
 def program(folder: Path, name: str) -> str:

@@ -11,7 +11,7 @@ from bridle.core.permission import Rule
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.surfaces.cli.rules import CallVerdict, SubjectVerdict, check_call, format_verdict
-from bridle.surfaces.terminal import Screen
+from bridle.surfaces.shared.terminal import Screen
 from tests.surfaces.command import Bridle, Done
 
 EDIT = '{"path": "src/a.py", "old_str": "a", "new_str": "b"}'

@@ -20,7 +20,7 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import PromptQueued, RunOptions
 from bridle.stores.claims import FileClaims
 from bridle.stores.sqlite import SqliteStore
-from bridle.surfaces.output_format import line_schema
+from bridle.surfaces.shared.output_format import line_schema
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock
 from tests.surfaces.command import PROGRAM, Bridle, Done, interrupt, steady

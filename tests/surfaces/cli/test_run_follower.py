@@ -15,8 +15,8 @@ from bridle.core.queries import IsRunning, Records
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approver import Approver
 from bridle.surfaces.cli.run_follower import Follower
-from bridle.surfaces.run_view import RunView
-from bridle.surfaces.terminal import Console, Screen
+from bridle.surfaces.cli.run_view import RunView
+from bridle.surfaces.shared.terminal import Console, Screen
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.test_servers import Lenders
 from tests.surfaces.remote.test_remote import Hall

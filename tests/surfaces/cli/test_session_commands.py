@@ -19,7 +19,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Records
 from bridle.surfaces.remote.client import RemoteService
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.surfaces.command import Bridle, Done
 from tests.surfaces.daemon.process import DaemonProcess
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.codec import decode_record
-from bridle.surfaces.export import to_html, to_markdown
+from bridle.surfaces.shared.export import to_html, to_markdown
 from tests.surfaces.command import Bridle, Done
 
 

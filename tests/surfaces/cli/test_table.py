@@ -3,7 +3,7 @@ from pathlib import Path
 
 from bridle.config.settings import load_settings
 from bridle.surfaces.cli.table import short_path, write_table
-from bridle.surfaces.terminal import Screen
+from bridle.surfaces.shared.terminal import Screen
 
 
 class Wide(io.StringIO):

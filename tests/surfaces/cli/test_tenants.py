@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.core.api_token import parse_token
+from bridle.core.tenancy import parse_token
 from tests.postgres import fresh_database
 from tests.surfaces.command import Bridle, Done
 

@@ -29,7 +29,7 @@ from bridle.core.protocol import (
 from bridle.core.queries import Records
 from bridle.surfaces.daemon.kontekst import adapt_settings, make_kontekst_home
 from bridle.surfaces.remote.client import RemoteService
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.stores.test_kontekst_reader import ID, READ, WRITTEN
 from tests.surfaces.daemon.process import DaemonProcess
 from tests.surfaces.daemon.test_process import WRITE, finished, script, seen

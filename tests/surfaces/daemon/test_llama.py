@@ -12,7 +12,7 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import Prompt, RunEnded, RunOptions, TextDelta
 from bridle.core.queries import Records
 from bridle.surfaces.remote.client import RemoteService
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.providers.llama.conftest import llama_server, weights
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 

@@ -32,7 +32,7 @@ from bridle.core.protocol import (
 from bridle.core.queries import IsRunning, ListSessions, Records
 from bridle.surfaces.daemon import launcher
 from bridle.surfaces.remote.client import RemoteService, connect, say_hello
-from bridle.surfaces.session_calls import read_session, wait_for_run
+from bridle.surfaces.shared.session_calls import read_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until, until_gone
 

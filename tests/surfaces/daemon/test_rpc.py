@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bridle.core.ids import SessionId
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.surfaces.daemon.process import DaemonProcess
 

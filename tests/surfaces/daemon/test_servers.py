@@ -23,7 +23,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Records, ServerPrompts, Servers
 from bridle.surfaces.remote.client import RemoteService
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.node_servers import PACKAGES, node, script
 from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
 

@@ -9,8 +9,8 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
 from bridle.core.protocol import MessageAdded, ModelReplied, Rewind, SessionCreated
 from bridle.core.queries import Records
-from bridle.surfaces.grpc.context_snapshot import FIRST_TAIL
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.grpc.stream import FIRST_TAIL
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.grpc.client import Run, serving
 

@@ -11,7 +11,7 @@ from bridle.core.errors import ConfigError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunStarted
 from bridle.core.queries import ListSessions, Records
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import Cast, Play, Stage, says
 from tests.surfaces.grpc.client import serving, with_agents
 from tests.surfaces.grpc.words import (

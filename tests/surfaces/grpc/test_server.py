@@ -20,7 +20,7 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, RunEnded, TextDelta
 from bridle.surfaces.grpc import serve_grpc
 from bridle.surfaces.grpc.server import MAX_COMMAND_BYTES
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.grpc.client import Daemon, Run, make, serving
 

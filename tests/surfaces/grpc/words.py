@@ -4,7 +4,7 @@ from typing import Any
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolResult
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import SmallTool, Stage
 from tests.surfaces.grpc.client import Told
 

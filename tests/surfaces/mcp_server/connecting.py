@@ -11,9 +11,9 @@ from mcp.client._memory import InMemoryTransport
 from mcp_types import CallToolResult, TextContent
 
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.mcp_server.runs import ClientRuns
 from bridle.surfaces.mcp_server.server import BridleServer, open_server
+from bridle.surfaces.shared.folder_info import Folders
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bridle.surfaces.folder_queries import Topic
+from bridle.surfaces.shared.folder_queries import Topic
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.mcp_server.connecting import connected, serving, text_of
 

@@ -19,7 +19,7 @@ from bridle.core.protocol import (
 from bridle.core.queries import ListSessions, Records
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.mcp_server.runs import ClientRun
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.sessions.stage import FixedClock, Play, SmallTool, Stage, call, says
 from tests.surfaces.mcp_server.connecting import ERAS, Era, connected, serving, text_of
 

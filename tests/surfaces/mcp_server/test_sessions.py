@@ -9,9 +9,9 @@ from mcp import Client
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, PromptQueued, RunEnded, SessionArchived
-from bridle.surfaces.export import FORMATS
 from bridle.surfaces.mcp_server.arguments import Action
 from bridle.surfaces.mcp_server.sessions import ACTIONS, MAX_TEXT_CHARS
+from bridle.surfaces.shared.export import FORMATS
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.changed import changed
 from tests.surfaces.mcp_server.connecting import connected, serving, text_of

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bridle.core.protocol import RunEnded
-from bridle.surfaces.mcp_server.stdio import serve_lines
-from bridle.surfaces.mcp_server.stdio_pipes import TOO_LONG, Writer
+from bridle.surfaces.mcp_server.stdio import TOO_LONG, Writer, serve_lines
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.mcp_server.connecting import serving
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.mcp_server.stdio_pipes import TOO_LONG, Lines, Writer
+from bridle.surfaces.mcp_server.stdio import TOO_LONG, Lines, Writer
 
 MOST = 8
 

@@ -1,7 +1,6 @@
 import msgspec
 
-from bridle.surfaces.meerkat.capabilities import build_capabilities
-from bridle.surfaces.meerkat.contract import parse_contract
+from bridle.surfaces.meerkat.contract import build_capabilities, parse_contract
 
 
 def test_what_is_offered_says_so_and_what_is_not_says_why():

@@ -11,7 +11,6 @@ from bridle.core.hook import CommandRuntime, HookEntry, HookOverride, HttpRuntim
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import RunOptions
 from bridle.core.tool import ToolSpec
-from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.meerkat.requests import (
     CHILD_TOOLS,
     MEMORY_TOOLS,
@@ -24,6 +23,7 @@ from bridle.surfaces.meerkat.requests import (
     to_model_ref,
     to_run_request,
 )
+from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
 
 
 def order(**fields: Any) -> RunRequest:

@@ -30,7 +30,7 @@ from bridle.surfaces.meerkat.results import (
     session_info,
     session_row,
 )
-from bridle.surfaces.output_format import DeniedCall, Result
+from bridle.surfaces.shared.output_format import DeniedCall, Result
 
 SESSION, RUN = SessionId("s"), RunId("run")
 RESULT = Result(

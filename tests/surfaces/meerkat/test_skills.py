@@ -4,10 +4,10 @@ import pytest
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import RunOptions
 from bridle.core.skill import Skill
-from bridle.surfaces.error_codes import SKILL_NOT_FOUND, Refused
 from bridle.surfaces.meerkat.requests import RunRequest
 from bridle.surfaces.meerkat.skills import add_skills, skill_list
 from bridle.surfaces.meerkat.wire_format import SKILL_SOURCE
+from bridle.surfaces.shared.error_codes import SKILL_NOT_FOUND, Refused
 
 REVIEW = Skill("review", "Review $ARGUMENTS.", "/p/.bridle/skills/review.md", "project", "looks at code")
 

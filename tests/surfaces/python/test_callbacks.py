@@ -8,7 +8,7 @@ import pytest
 from bridle.core.ids import CallId
 from bridle.core.protocol import ApprovalRequested, Decide, Question, QuestionAsked, Reply
 from bridle.surfaces.python.callbacks import CallbackResponder
-from bridle.surfaces.run_driver import NOBODY
+from bridle.surfaces.shared.run_driver import NOBODY
 
 ASKED = ApprovalRequested(CallId("c"), "pay", {"n": 1}, "mode ask")
 QUESTION = QuestionAsked(CallId("c"), Question("which one"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.python.docstrings import ParsedDocstring, parse_docstring
+from bridle.surfaces.python.tools import ParsedDocstring, parse_docstring
 
 GOOGLE = """Count the pieces.
 

@@ -9,7 +9,7 @@ import pytest
 
 import bridle
 from bridle.core.protocol import QueueDropped, RunEnded
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, call, says
 from tests.surfaces.python.opened import events, opened

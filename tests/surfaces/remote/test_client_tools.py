@@ -12,7 +12,7 @@ from bridle.core.protocol import Cancel, Delete, Prompt, ToolFinished
 from bridle.core.queries import IsRunning, Records
 from bridle.surfaces.remote.client import RemoteService
 from bridle.surfaces.remote.server import MAX_ASKS
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, call, says
 from tests.sessions.test_client_tools import Interrupted, Lender

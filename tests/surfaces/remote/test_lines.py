@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.remote.lines import SEND_BYTES, Lines, LineTooLong, Outbox
+from bridle.surfaces.remote.connection import SEND_BYTES, Lines, LineTooLong, Outbox
 
 
 async def read_all(pieces: list[bytes], most: int = 1000) -> list[bytes]:

@@ -44,14 +44,14 @@ from bridle.core.queries import (
 )
 from bridle.surfaces.remote.asks import MAX_LINE_BYTES, DaemonStatus
 from bridle.surfaces.remote.client import (
+    BACKLOG,
     RemoteService,
     VersionMismatch,
     connect,
     say_hello,
 )
 from bridle.surfaces.remote.server import RemoteServer
-from bridle.surfaces.remote.streams import BACKLOG
-from bridle.surfaces.session_calls import fork_session, read_session, wait_for_run
+from bridle.surfaces.shared.session_calls import fork_session, read_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.test_client_tools import Lender

@@ -16,7 +16,7 @@ from bridle.core.queries import Changes, IsRunning, ListSessions, PlanRewind, Pr
 from bridle.surfaces.remote import client as client_module
 from bridle.surfaces.remote import server as server_module
 from bridle.surfaces.remote.server import MAX_ASKS, MAX_KEPT
-from bridle.surfaces.session_calls import fork_session, wait_for_run
+from bridle.surfaces.shared.session_calls import fork_session, wait_for_run
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import FixedClock, Play, Stage, says
 from tests.surfaces.remote.test_remote import VERSION, Hall

@@ -6,7 +6,7 @@ from bridle.core.errors import DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delta, Lagged, Record, SessionTitled, TextDelta
 from bridle.core.session_api import SessionNews
-from bridle.surfaces.remote.streams import BACKLOG, Reading, Watching
+from bridle.surfaces.remote.client import BACKLOG, Reading, Watching
 
 
 def line(item: Record | Delta | SessionNews) -> msgspec.Raw:

@@ -13,9 +13,9 @@ from bridle.app import open_service
 from bridle.config.settings import load_settings
 from bridle.core.ids import SessionId
 from bridle.sessions.service import SessionService
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.app import make_app
 from bridle.surfaces.rest.event_stream import Streams
+from bridle.surfaces.shared.folder_info import Folders
 
 
 class House:

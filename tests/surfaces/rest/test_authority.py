@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.rest.authority import Authority, authority_of, host_name, origin_of
+from bridle.surfaces.rest.guard import Authority, authority_of, host_name, origin_of
 
 PIECES = st.sampled_from(
     [

@@ -19,9 +19,9 @@ from bridle.surfaces.rest.event_format import EventEncoder
 from bridle.surfaces.rest.event_log import LogLimits
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.view_format import BOARD, ViewEncoder
-from bridle.surfaces.timeline import Timeline
-from bridle.surfaces.view_model.loader import open_view
-from bridle.surfaces.view_model.view_types import (
+from bridle.surfaces.shared.timeline import Timeline
+from bridle.surfaces.shared.view_model.loader import open_view
+from bridle.surfaces.shared.view_model.view_types import (
     Answer,
     Call,
     Grow,
@@ -35,7 +35,7 @@ from bridle.surfaces.view_model.view_types import (
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.rest.client import Watcher
 from tests.surfaces.rest.house import opened
-from tests.surfaces.view_model.screen import DictScreen, S, stage_of, turns
+from tests.surfaces.shared.view_model.screen import DictScreen, S, stage_of, turns
 
 PATCH = msgspec.json.Decoder(Patch)
 

@@ -16,10 +16,10 @@ from bridle.core.protocol import RunStarted
 from bridle.core.queries import Records
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.daemon.http_service import operations
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.app import make_app
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.readiness import KEEP_S, Checks
+from bridle.surfaces.shared.folder_info import Folders
 from tests.sessions.stage import FixedClock
 from tests.surfaces.rest.house import House, opened, settle
 

@@ -18,10 +18,10 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import RunEnded
 from bridle.core.queries import ListSessions, Records
 from bridle.sessions.service import SessionService
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.app import make_app
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.guard import MAX_WRONG, Guard
+from bridle.surfaces.shared.folder_info import Folders
 from tests.patience import PATIENCE_S
 from tests.surfaces.rest.client import Line, Served, events_of, request, served, until
 from tests.surfaces.rest.house import settle

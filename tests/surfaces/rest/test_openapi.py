@@ -9,10 +9,10 @@ from msgspec import json
 
 from bridle.surfaces.cli.parser import parse
 from bridle.surfaces.cli.schema import SCHEMAS
-from bridle.surfaces.error_codes import BUDGET_EXHAUSTED, HOOK_DENIED, PROVIDER_ERROR, SESSION_BUSY
 from bridle.surfaces.rest.guard import OPEN_PATHS
 from bridle.surfaces.rest.openapi import openapi
 from bridle.surfaces.rest.operations import OPERATIONS
+from bridle.surfaces.shared.error_codes import BUDGET_EXHAUSTED, HOOK_DENIED, PROVIDER_ERROR, SESSION_BUSY
 from tests.surfaces.rest.house import opened
 
 DOCUMENT: dict[str, Any] = json.decode(json.encode(openapi(OPERATIONS)))

@@ -14,11 +14,11 @@ from msgspec import Struct, convert, json, to_builtins
 from bridle.core.errors import UsageError
 from bridle.core.queries import ListSessions, Records
 from bridle.core.session_api import LiveSession
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.app import make_app
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.request_parser import parse_body
-from bridle.surfaces.session_calls import fork_session
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.session_calls import fork_session
 from tests.surfaces.rest.house import opened
 
 HELLO = [{"text": "Hello."}]

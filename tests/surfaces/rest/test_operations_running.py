@@ -10,7 +10,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Record, RunEnded, RunStarted
 from bridle.core.queries import ListSessions
 from bridle.sessions.service import SessionService
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from tests.patience import PATIENCE_S
 from tests.surfaces.rest.house import opened
 

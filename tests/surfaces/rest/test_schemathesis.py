@@ -28,7 +28,7 @@ from bridle.surfaces.rest.guard import Guard
 from bridle.surfaces.rest.openapi import openapi
 from bridle.surfaces.rest.operations import OPERATIONS
 from bridle.surfaces.rest.server import serve_http
-from bridle.surfaces.session_calls import fork_session
+from bridle.surfaces.shared.session_calls import fork_session
 from tests.surfaces.rest.house import House, built
 
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "8"))  # of each operation; 200 take some minutes

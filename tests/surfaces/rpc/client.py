@@ -9,11 +9,11 @@ from itertools import count
 from typing import Any
 
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rpc import RpcConnection, RpcContext
 from bridle.surfaces.rpc.lines import StreamLines, StreamSink
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
+from bridle.surfaces.shared.folder_info import Folders
 from tests.patience import PATIENCE_S
 
 

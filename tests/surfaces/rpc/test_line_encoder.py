@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, ToolCall, ToolResult, Usage
 from bridle.core.protocol import ModelReplied, Record, RunEnded, TextDelta, ToolFinished
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
-from bridle.surfaces.rpc.line_encoder import EventLines, RecordLines
 from bridle.surfaces.rpc.server_context import RpcContext
-from bridle.surfaces.truncation import encode_truncated
+from bridle.surfaces.rpc.streams import EventLines, RecordLines
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.truncation import encode_truncated
 
 SESSION = SessionId("0199f6d0-0000-7000-8000-000000000001")
 API: Any = None

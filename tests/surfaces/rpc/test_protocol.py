@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from bridle.core.errors import SessionNotFound, UsageError
-from bridle.surfaces.error_codes import SKILL_NOT_FOUND, Refused
 from bridle.surfaces.rpc.protocol import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -25,6 +24,7 @@ from bridle.surfaces.rpc.protocol import (
     request_line,
     result_line,
 )
+from bridle.surfaces.shared.error_codes import SKILL_NOT_FOUND, Refused
 
 
 def line(**fields: Any) -> bytes:

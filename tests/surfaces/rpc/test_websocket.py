@@ -11,11 +11,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from bridle.core.protocol import RunEnded
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import parse_contract
 from bridle.surfaces.rest.server import serve_http
 from bridle.surfaces.rpc import RpcContext
 from bridle.surfaces.rpc.websocket import rpc_route
+from bridle.surfaces.shared.folder_info import Folders
 from tests.sessions.stage import Play, Stage, says
 
 

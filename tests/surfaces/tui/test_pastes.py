@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.tui.pastes import Pastes
+from bridle.surfaces.tui.editor import Pastes
 
 
 @pytest.mark.parametrize("text", ["", "short", "a\n" * 9 + "a", "x" * 2000])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.session_api import LiveSession, SessionApi
+from bridle.surfaces.shared.view_model.view_types import Drop, Grow, Head, HeadChanged, Patch, ViewSnapshot
 from bridle.surfaces.tui.session_link import LinkState, SessionLink, add_patches
-from bridle.surfaces.view_model.view_types import Drop, Grow, Head, HeadChanged, Patch, ViewSnapshot
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import Play, Stage, says
 

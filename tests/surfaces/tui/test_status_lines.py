@@ -7,6 +7,7 @@ from bridle.core.context import ContextUsage
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Usage, user_message
 from bridle.core.protocol import QueuedPrompt, Totals
+from bridle.surfaces.shared.view_model.view_types import Head, RunHead
 from bridle.surfaces.tui.open_sessions import FolderDefaults, OpenSessions, PromptOptions
 from bridle.surfaces.tui.status_lines import (
     LinkStatus,
@@ -15,7 +16,6 @@ from bridle.surfaces.tui.status_lines import (
     format_header,
     format_status,
 )
-from bridle.surfaces.view_model.view_types import Head, RunHead
 
 READY = LinkStatus(link="ready")
 HEAD = Head(SessionId("s"), 1, "my title", "/", "coder", model="openai/gpt-5")

@@ -14,7 +14,7 @@ from bridle.core.permission import Mode, judge, parse_rule, suggest_rules
 from bridle.core.tool import Access
 from bridle.tools.commands import shell_access
 from bridle.tools.commands.access import MAX_COMMANDS, MAX_SUBJECTS, MAX_TEXTS, MAX_WRAPPERS
-from bridle.tools.commands.readable import MAX_BYTES, MAX_LOOSE_BYTES
+from bridle.tools.commands.syntax_tree import MAX_BYTES, MAX_LOOSE_BYTES
 
 TOOLS = {("path", "read"): "read_file", ("path", "write"): "write_file"}
 SHELL_CHARS = " \t\n;&|()<>$`\"'\\{}[]*?~#!=-+@:,.%^/" + "abcx019" + "é\u00a0\x00\r"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bridle.tools.commands.readable import MAX_BYTES, MAX_LOOSE_BYTES, find_unreadable
+from bridle.tools.commands.syntax_tree import MAX_BYTES, MAX_LOOSE_BYTES, find_unreadable
 
 LONG = "x" * (MAX_LOOSE_BYTES + 1)
 

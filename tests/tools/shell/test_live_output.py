@@ -3,7 +3,7 @@
 import asyncio
 
 from bridle.tools.secrets import Masker
-from bridle.tools.shell.live_output import INTERVAL_S, LiveOutput
+from bridle.tools.shell.running_command import INTERVAL_S, LiveOutput
 
 
 class Watcher:

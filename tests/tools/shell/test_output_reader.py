@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from bridle.tools.shell.output_buffer import OutputBuffer, OutputSlice
-from bridle.tools.shell.output_reader import OutputReader
+from bridle.tools.shell.running_command import OutputReader
 from tests.patience import PATIENCE_S
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.tools.secrets import Masker
+from bridle.tools.shell.jobs import mask_slice, read_slice
 from bridle.tools.shell.output_buffer import OutputBuffer
-from bridle.tools.shell.pieces import mask_slice, read_slice
 
 SECRET = "0123456789"
 MASKER = Masker({"KEY": SECRET})

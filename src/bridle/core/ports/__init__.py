@@ -1,6 +1,6 @@
 """Ports: the protocols through which the engine uses the outside world, each with at most five methods."""
 
-from bridle.core.ports.environment import Clock, DurableSteps, Observer, Randomness
+from bridle.core.ports.environment import Clock, DurableSteps, Observer, Randomness, implements
 from bridle.core.ports.hooks import HookEvent, HookRound, Hooks
 from bridle.core.ports.models import (
     LocalModels,
@@ -10,7 +10,6 @@ from bridle.core.ports.models import (
     SchemaEnforcer,
     TokenCounter,
 )
-from bridle.core.ports.optional import implements
 from bridle.core.ports.programs import (
     Process,
     ProcessChanges,

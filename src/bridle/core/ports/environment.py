@@ -1,9 +1,31 @@
 """The ports for time, randomness, durable steps and telemetry."""
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Protocol
+from functools import cache
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from bridle.core.ids import CallId, SessionId
+
+# ---------------------------------------------------------------------------- optional
+# Check whether an object implements an optional protocol.
+
+
+T = TypeVar("T")
+
+
+@cache
+def _offers(kind: Any, protocol: Any) -> bool:
+    return issubclass(kind, protocol)
+
+
+def implements(thing: Any, protocol: type[T]) -> TypeGuard[T]:
+    """Return True if an object implements a protocol; checked once per class."""
+    kind: Any = type(thing)
+    wanted: Any = protocol
+    return _offers(kind, wanted)
+
+
+# ---------------------------------------------------------------------------- environment
 
 
 class Clock(Protocol):

@@ -54,15 +54,16 @@ from bridle.core.protocol.deltas import (
     ToolOutputDelta,
 )
 from bridle.core.protocol.events import Event, Record
-from bridle.core.protocol.facts import Checkpoint, QueuedPrompt, SessionFacts, TakenPrompt, Totals
 from bridle.core.protocol.session_events import (
     Audited,
     BudgetExhausted,
     BudgetWarned,
+    Checkpoint,
     ChildEnded,
     ChildStarted,
     Pinned,
     PromptQueued,
+    QueuedPrompt,
     QueueDropped,
     QueueEdited,
     Rewound,
@@ -71,7 +72,10 @@ from bridle.core.protocol.session_events import (
     RunStarted,
     SessionArchived,
     SessionCreated,
+    SessionFacts,
     SessionTitled,
+    TakenPrompt,
+    Totals,
 )
 from bridle.core.protocol.turn_events import (
     Compacted,

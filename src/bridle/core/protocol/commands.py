@@ -9,7 +9,7 @@ from bridle.core.hook import HookOverride
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
 from bridle.core.permission import Mode
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 
 Answer = Literal["once", "session", "always", "deny", "stop"]
 """Allow a call once, for the session or always; deny it, or deny it and stop the run."""

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from bridle.core.hook import HookPoint
 from bridle.core.ids import CallId, RunId
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 
 
 class DeltaKind(Struct, frozen=True, tag=snake, omit_defaults=True):

@@ -14,11 +14,11 @@ from bridle.core.protocol.call_events import (
     ToolFinished,
     ToolStarted,
 )
-from bridle.core.protocol.facts import Checkpoint
 from bridle.core.protocol.session_events import (
     Audited,
     BudgetExhausted,
     BudgetWarned,
+    Checkpoint,
     ChildEnded,
     ChildStarted,
     Pinned,

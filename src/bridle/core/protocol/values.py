@@ -4,7 +4,17 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bridle.core.protocol.names import snake
+# ---------------------------------------------------------------------------- names
+# The names of commands, events and deltas in stored and sent JSON.
+
+
+def snake(name: str) -> str:
+    """Convert a class name to its stored form: `RunStarted` becomes `run_started`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+# ---------------------------------------------------------------------------- values
+
 
 Outcome = Literal["completed", "denied", "cancelled", "failed", "budget_exhausted", "limit"]
 

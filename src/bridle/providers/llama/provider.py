@@ -7,25 +7,152 @@ stream ─▶ server.ready ─▶ plan_request ─▶ OpenAIProvider ─▶ read
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import re
+from collections.abc import AsyncGenerator, Container, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
 
 from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError, ProviderError
+from bridle.core.malformed import MALFORMED
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
-from bridle.core.protocol import Delta, ReasoningDelta, TextDelta
+from bridle.core.protocol import Delta, ReasoningDelta, TextDelta, ToolCallDelta
 from bridle.providers.http import IDLE_TIMEOUT_S, Endpoint, HttpClient
-from bridle.providers.llama.printed_calls import classify_start, parse_printed_call
 from bridle.providers.llama.server import ExternalServer, LlamaServer
 from bridle.providers.llama.server_client import ServerAddress, ServerFacts
 from bridle.providers.llama.token_counter import TokenCounter
 from bridle.providers.llama.tool_plan import WEAK_BELOW_PARAMETERS, RequestPlan, ToolMode, plan_request
-from bridle.providers.llama.written import CallParser
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.reply_builder import ReplyBuilder, reply_position
 from bridle.providers.supported_schema import LLAMA, reduce_schema
 from bridle.providers.wire_format import Items, first_accepted
+
+# ---------------------------------------------------------------------------- written
+# Streaming parser of a tool call that a model writes as schema-constrained text.
+#
+# ```
+# the text: {"tool": "list_files", "arguments": {"pattern": "*"}}
+#           └────────── head ──────────────────┘└── arguments ──┘└ the last brace is held back
+# ```
+
+
+_HEAD = re.compile(r'\s*\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,\s*"arguments"\s*:\s*')
+_TAIL = re.compile(r"[\s}]*\Z")
+
+
+class CallParser:
+    """Parses one call; if `name` is given, the text is only the arguments."""
+
+    def __init__(self, builder: ReplyBuilder, name: str = "") -> None:
+        self._builder = builder
+        self._name = name
+        self._is_bare = bool(name)
+        self._held = ""
+
+    def feed(self, fragment: str) -> list[ToolCallDelta]:
+        """Add a fragment of the text and return the new deltas of the arguments."""
+        self._held += fragment
+        if self._is_bare:
+            return self._show(len(self._held))
+        if not self._name:
+            head = _HEAD.match(self._held)
+            if head is None:
+                return []
+            self._name = head[1]
+            self._held = self._held[head.end() :]
+        tail = _TAIL.search(self._held)
+        return self._show(tail.start() if tail else len(self._held))
+
+    def finish(self) -> list[ToolCallDelta]:
+        """Return the last deltas; a truncated text stays truncated, so its arguments are invalid JSON."""
+        if not self._is_bare:
+            self._held = self._held.rstrip().removesuffix("}")
+        return self._show(len(self._held))
+
+    def _show(self, count: int) -> list[ToolCallDelta]:
+        shown, self._held = self._held[:count], self._held[count:]
+        return [self._builder.call(0, name=self._name, args=shown)] if shown else []
+
+
+# ---------------------------------------------------------------------------- printed calls
+# Detects tool calls that a model prints as text, such as `{"name": "list_files", "arguments": {…}}`.
+#
+# Only a reply that is such an object from its first to its last character, and that names a tool of the
+# request, counts as a call. Anything else is a normal text reply.
+
+
+_NAMES = ("name", "tool", "function")
+_ARGS = ("arguments", "parameters", "args")
+_KEYS = frozenset({*_NAMES, *_ARGS, "type", "id"})
+_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
+_FIRST_KEY = re.compile(r'\{\s*(?:"(?P<key>\w*)(?P<end>")?)?')
+_decoder = msgspec.json.Decoder(dict[str, Any])
+
+Verdict = Literal["call", "prose", "unclear"]
+
+
+class PrintedCall(Struct, frozen=True):
+    """A call printed as text: its tool, and its arguments as JSON."""
+
+    name: str
+    args: str
+
+
+def classify_start(text: str) -> Verdict:
+    """Return whether a reply that starts like this is a printed call, normal text, or still unclear."""
+    text = text.lstrip()
+    if text.startswith(_OPEN):
+        text = text.removeprefix(_OPEN).lstrip()
+    elif _OPEN.startswith(text):
+        return "unclear"
+    if not text:
+        return "unclear"
+    match = _FIRST_KEY.match(text)
+    if match is None:
+        return "prose"
+    if match["end"]:
+        return "call" if match["key"] in _KEYS else "prose"
+    if match.end() < len(text):
+        return "prose"  # what follows is not a key
+    return "unclear" if not match["key"] or any(k.startswith(match["key"]) for k in _KEYS) else "prose"
+
+
+def parse_printed_call(text: str, tools: Container[str]) -> PrintedCall | None:
+    """Return the call in a whole reply; None if it is anything else."""
+    text = text.strip()
+    if text.startswith(_OPEN):
+        text = text.removeprefix(_OPEN).removesuffix(_CLOSE).strip()
+    try:
+        found = _decoder.decode(text)
+    except MALFORMED:
+        return None
+    if isinstance(inner := found.get("function"), dict) and found.keys() <= {"function", "type", "id"}:
+        found = inner
+    if not found.keys() <= _KEYS:
+        return None
+    names = [found[key] for key in _NAMES if key in found]
+    args = [found[key] for key in _ARGS if key in found]
+    if len(names) != 1 or len(args) != 1 or not isinstance(names[0], str) or names[0] not in tools:
+        return None
+    wanted = _object(args[0])
+    return None if wanted is None else PrintedCall(names[0], msgspec.json.encode(wanted).decode())
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    """Return arguments as an object; in OpenAI's format they are JSON text. None if invalid."""
+    if isinstance(value, str):
+        try:
+            return _decoder.decode(value)
+        except MALFORMED:
+            return None
+    return value if isinstance(value, dict) else None
+
+
+# ---------------------------------------------------------------------------- provider
+
 
 DEFAULT_WINDOW_TOKENS = 4096  # until the server reports it; small, so that no request is too long
 DEFAULT_MAX_OUTPUT_TOKENS = 2048

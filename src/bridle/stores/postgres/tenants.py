@@ -7,11 +7,22 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.core.api_token import ID_BYTES, SECRET_BYTES, format_token, secret_digest
 from bridle.core.codec import encode
 from bridle.core.errors import StoreCorrupt, UsageError
 from bridle.core.malformed import MALFORMED
-from bridle.core.tenancy import SCOPES, KeptToken, Principal, Scope, Tenant, check_tenant, check_user
+from bridle.core.tenancy import (
+    ID_BYTES,
+    SCOPES,
+    SECRET_BYTES,
+    KeptToken,
+    Principal,
+    Scope,
+    Tenant,
+    check_tenant,
+    check_user,
+    format_token,
+    secret_digest,
+)
 from bridle.stores.postgres.pool import Postgres
 
 MAX_TENANTS = 100_000

@@ -1,6 +1,7 @@
 """The agent: every request of an editor, answered through the session API."""
 
 import asyncio
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
@@ -26,6 +27,7 @@ from acp.schema import (
     SessionCloseCapabilities,
     SessionDeleteCapabilities,
     SessionForkCapabilities,
+    SessionInfo,
     SessionListCapabilities,
     SessionResumeCapabilities,
     SetSessionConfigOptionResponse,
@@ -39,19 +41,72 @@ from bridle.core.messages import Message, Text
 from bridle.core.protocol import Archive, Delete, Prompt
 from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
+from bridle.core.summary import SessionSummary
 from bridle.surfaces.acp.content import Block, message_of
 from bridle.surfaces.acp.errors import error_of_result
 from bridle.surfaces.acp.extension import answer
 from bridle.surfaces.acp.mcp_servers import NamedServer, server_settings
 from bridle.surfaces.acp.session import EditorClient, OpenSession
 from bridle.surfaces.acp.session_options import MODE, Choices, read_menu, read_skills
-from bridle.surfaces.acp.session_pages import page_of
 from bridle.surfaces.acp.simple_updates import note
 from bridle.surfaces.acp.stop_reasons import usage_of
-from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.session_calls import fork_session, origin
-from bridle.surfaces.skill_prompt import expand_in
-from bridle.surfaces.truncation import truncate_to
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.session_calls import fork_session, origin
+from bridle.surfaces.shared.skill_prompt import expand_in
+from bridle.surfaces.shared.truncation import truncate_to
+from bridle.system.dates import rfc3339
+
+# ---------------------------------------------------------------------------- session pages
+# The list of sessions for an editor, in pages.
+
+
+PAGE = 100
+
+
+def page_of(sessions: Sequence[SessionSummary], cwd: str | None, cursor: str | None) -> ListSessionsResponse:
+    """Return sessions without sub-agents, last used first; raises UsageError for an invalid cursor.
+
+    Editors create a session whenever they open a panel; sessions without messages are omitted.
+    """
+    wanted = [
+        one
+        for one in sessions
+        if not one.sub_agent and not one.archived and cwd in (None, one.cwd) and one.last_seq > 1
+    ]
+    wanted.sort(key=_place, reverse=True)
+    if cursor is not None:
+        after = _read_cursor(cursor)
+        wanted = [one for one in wanted if _place(one) < after]
+    page, rest = wanted[:PAGE], wanted[PAGE:]
+    return ListSessionsResponse(
+        sessions=[
+            SessionInfo(
+                session_id=one.id, cwd=one.cwd, title=one.title or None, updated_at=rfc3339(one.updated_at)
+            )
+            for one in page
+        ],
+        next_cursor=_write_cursor(page[-1]) if rest else None,
+    )
+
+
+def _place(one: SessionSummary) -> tuple[int, str]:
+    return one.updated_at, one.id
+
+
+def _write_cursor(last: SessionSummary) -> str:
+    return urlsafe_b64encode(f"{last.updated_at}:{last.id}".encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[int, str]:
+    try:
+        at, _, name = urlsafe_b64decode(cursor.encode()).decode().partition(":")
+        return int(at), name
+    except ValueError:
+        raise UsageError("the cursor is none that was given out") from None
+
+
+# ---------------------------------------------------------------------------- agent
+
 
 MAX_SESSIONS = 64  # open at once; each is followed
 MAX_ANSWER_BYTES = 15 * 1024 * 1024  # for editors that read lines no longer than Bridle does

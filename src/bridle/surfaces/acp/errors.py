@@ -6,7 +6,7 @@ from acp import RequestError
 from pydantic import ValidationError
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.error_codes import (
+from bridle.surfaces.shared.error_codes import (
     APPROVAL_DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -16,7 +16,7 @@ from bridle.surfaces.error_codes import (
     classify_error,
     classify_result,
 )
-from bridle.surfaces.output_format import Result
+from bridle.surfaces.shared.output_format import Result
 
 MAX_MESSAGE_CHARS = 2000
 MAX_FIELDS = 10

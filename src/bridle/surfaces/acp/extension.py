@@ -9,7 +9,7 @@ _bridle/folder       {"what": "agents", "cwd":…}                     ─▶ {"
 _bridle/<query>      {"sessionId":…, <its fields>}                  ─▶ its answer
 ```
 
-`<query>` is the name of any row of `surfaces/session_queries.py`.
+`<query>` is the name of any row of `surfaces/shared/session_queries.py`.
 """
 
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ from bridle.core.protocol import Command
 from bridle.core.queries import Records
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.acp.session import OpenSession
-from bridle.surfaces.export import Format
-from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.folder_queries import FolderQueries, Topic
-from bridle.surfaces.session_calls import export_session
-from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.usage import count_session_usage
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.folder_queries import FolderQueries, Topic
+from bridle.surfaces.shared.session_calls import export_session
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.usage import count_session_usage
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_RECORDS = 1000
 

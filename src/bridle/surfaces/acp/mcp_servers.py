@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bridle.core.errors import UsageError
 from bridle.mcp.settings import ServerSettings
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 NamedServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 

@@ -20,7 +20,7 @@ from bridle.surfaces.acp.agent import BridleAgent
 from bridle.surfaces.acp.errors import error_of, error_of_bug, error_of_validation
 from bridle.surfaces.acp.mcp_servers import check_servers
 from bridle.surfaces.acp.transport import LineTransport
-from bridle.surfaces.folder_info import Folders
+from bridle.surfaces.shared.folder_info import Folders
 
 if TYPE_CHECKING:
     from acp.interfaces import Agent

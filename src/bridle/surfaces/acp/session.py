@@ -51,8 +51,8 @@ from bridle.surfaces.acp.session_options import Choices, commands_update
 from bridle.surfaces.acp.simple_updates import note
 from bridle.surfaces.acp.stop_reasons import stop_reason
 from bridle.surfaces.acp.updates import Update, UpdateTranslator
-from bridle.surfaces.output_format import Result, ResultBuilder
-from bridle.surfaces.run_driver import Asked, OpenQuestions, make_queued_error, make_unattended_answer
+from bridle.surfaces.shared.output_format import Result, ResultBuilder
+from bridle.surfaces.shared.run_driver import Asked, OpenQuestions, make_queued_error, make_unattended_answer
 
 CANNOT_ASK = "the editor cannot be asked"
 EDITOR_GONE = "the editor went away"

@@ -24,7 +24,7 @@ from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
 from bridle.core.server_views import PromptView
 from bridle.core.skill import Skill
-from bridle.surfaces.folder_info import Folders, agent_rows, filter_usable, known_models
+from bridle.surfaces.shared.folder_info import Folders, agent_rows, filter_usable, known_models
 
 MODES: dict[Mode, tuple[str, str]] = {
     "ask": ("Ask", "Reads freely, and asks before it changes or runs anything"),

@@ -4,7 +4,7 @@ from acp.schema import StopReason, Usage
 
 from bridle.core.budget import BudgetKind
 from bridle.core.messages import StopReason as ModelStop
-from bridle.surfaces.output_format import Result
+from bridle.surfaces.shared.output_format import Result
 
 TOKENS: BudgetKind = "tokens"
 

@@ -72,9 +72,9 @@ from bridle.surfaces.acp.tool_calls import (
     status_update,
     text_content,
 )
-from bridle.surfaces.event_notes import make_note
-from bridle.surfaces.subagent_names import SubAgentNames
-from bridle.surfaces.text_format import describe_changes, format_count
+from bridle.surfaces.shared.event_notes import make_note
+from bridle.surfaces.shared.subagent_names import SubAgentNames
+from bridle.surfaces.shared.text_format import describe_changes, format_count
 
 Update = (
     UserMessageChunk

@@ -11,7 +11,7 @@ from contextlib import suppress
 from bridle.core.errors import UsageError
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 READ_BYTES = 64 * 1024
 
@@ -19,7 +19,7 @@ READ_BYTES = 64 * 1024
 def acp(args: argparse.Namespace, console: Console) -> int:
     """Serve the editor until it disconnects."""
     from bridle.surfaces.acp.server import serve_editor
-    from bridle.surfaces.folder_info import Folders
+    from bridle.surfaces.shared.folder_info import Folders
 
     async def serve() -> None:
         reader, writer = await _streams()

@@ -1,6 +1,162 @@
-"""Argument definitions of `bridle agents` and `bridle skills`; no behavior."""
+"""Argument definitions of `bridle agents`, `skills`, `hooks`, `comms` and `memory`; no behavior."""
 
-from bridle.surfaces.cli.arguments import Commands, Parser, add_command, add_group, add_json_flag
+from bridle.surfaces.cli.arguments import (
+    Commands,
+    Parser,
+    add_command,
+    add_group,
+    add_json_flag,
+    add_rule_flags,
+)
+
+# ---------------------------------------------------------------------------- memory
+
+
+MEMORY_EXAMPLES = """\
+examples:
+  bridle memory search "why did we drop the cache"
+  bridle memory stats
+  bridle memory forget 019a8536-2b7c
+"""
+
+
+def add_memory(commands: Commands) -> None:
+    """Add the `bridle memory` commands."""
+    group = add_group(commands, "memory", "search past sessions", epilog=MEMORY_EXAMPLES)
+    search = add_command(group, "search", "memory:search", "search for passages")
+    search.add_argument("query", metavar="QUERY", nargs="+", help="what to look for")
+    search.add_argument(
+        "--limit", metavar="N", type=int, default=5, help="number of results, up to 20 (default: 5)"
+    )
+    add_json_flag(search)
+    stats = add_command(
+        group, "stats", "memory:stats", "show what memory contains, and what is still pending"
+    )
+    add_json_flag(stats)
+    add_command(
+        group,
+        "rebuild",
+        "memory:rebuild",
+        "rebuild memory from the stored sessions",
+        description="Rebuild memory from the stored sessions. Forgotten sessions stay forgotten.",
+    )
+    forget = add_command(
+        group,
+        "forget",
+        "memory:forget",
+        "remove sessions from memory",
+        description="Remove sessions from memory. The sessions themselves stay; session delete removes one.",
+    )
+    which = forget.add_mutually_exclusive_group(required=True)
+    which.add_argument("session", metavar="SESSION", nargs="?", help="the beginning of an id is enough")
+    which.add_argument("--project", action="store_true", help="every session of this project")
+    which.add_argument("--all", action="store_true", help="every session")
+    forget.add_argument("--yes", action="store_true", help="do not ask first")
+
+
+# ---------------------------------------------------------------------------- comms
+
+
+EXAMPLES = """\
+examples:
+  bridle comms id                                what your peers need to trust you
+  bridle comms trust builder ed25519:… tcp://127.0.0.1:4200
+  bridle comms send builder "the tests are red"
+  bridle comms listen --allow 'peer_respond(builder)'
+"""
+
+
+def add_comms(commands: Commands) -> None:
+    """Add the `bridle comms` commands."""
+    group = add_group(commands, "comms", "exchange signed messages between agents", epilog=EXAMPLES)
+    who = add_command(
+        group,
+        "id",
+        "comms:show_id",
+        "print your peer id and address",
+        description="Print your peer id and address in the form that `bridle comms trust` takes.",
+    )
+    add_json_flag(who)
+    trust = add_command(group, "trust", "comms:trust", "trust a peer")
+    trust.add_argument("name", metavar="NAME", help="your name for the peer: letters, digits, - and _")
+    trust.add_argument("peer_id", metavar="PEER_ID", help="ed25519:…, printed there by `bridle comms id`")
+    trust.add_argument("address", metavar="ADDRESS", help="uds:///path or tcp://host:port")
+    untrust = add_command(group, "untrust", "comms:untrust", "stop trusting a peer")
+    untrust.add_argument("name", metavar="NAME", help="your name for the peer")
+    add_json_flag(add_command(group, "peers", "comms:list_peers", "list the peers you trust"))
+    send = add_command(group, "send", "comms:send", "send a message and wait for delivery")
+    send.add_argument("name", metavar="NAME", help="your name for the peer")
+    send.add_argument("text", metavar="TEXT", nargs="+", help="the message; several words are joined")
+    _add_listen(group)
+
+
+def _add_listen(group: Commands) -> None:
+    listen = add_command(
+        group,
+        "listen",
+        "comms:listen",
+        "let an agent answer messages from peers",
+        description=(
+            "Let an agent answer peers: each message is printed and becomes a prompt, in a session"
+            " for each peer. The message DISMISS, the limit or Ctrl-C ends it."
+        ),
+    )
+    listen.add_argument("--session", metavar="ID", help="use this session for all peers")
+    listen.add_argument("--agent", metavar="NAME", help="the agent of new sessions (default: default)")
+    listen.add_argument("--model", metavar="PROVIDER/MODEL", help="use this model instead of the agent's")
+    listen.add_argument(
+        "--limit", metavar="N", type=int, default=100, help="stop after this many deliveries (default: 100)"
+    )
+    listen.add_argument("--no-run", action="store_true", help="only print messages")
+    add_rule_flags(listen.add_argument_group("permissions"))
+
+
+# ---------------------------------------------------------------------------- hook
+
+
+POINTS = """
+run_started pre_llm_request post_llm_response pre_tool_execution post_tool_execution turn_boundary
+run_completed run_failed
+""".split()
+
+
+def add_hooks(commands: Commands) -> None:
+    """Add the `bridle hooks` commands."""
+    group = add_group(commands, "hooks", "list, test and import hooks (your own code at points of a run)")
+    add_json_flag(
+        add_command(group, "list", "hooks:list_hooks", "list the hooks that apply here, and their state")
+    )
+    test = add_command(
+        group,
+        "test",
+        "hooks:test",
+        "call a hook with an example and show its answer",
+        epilog=(
+            "examples:\n"
+            "  bridle hooks test guard\n"
+            '  echo \'{"point": "turn_boundary", "session_id": "s"}\' | bridle hooks test watch --input -\n\n'
+            "exit codes:\n"
+            "  0 it answered   1 it failed"
+        ),
+    )
+    test.add_argument("id", metavar="ID", help="its id")
+    what = test.add_mutually_exclusive_group()
+    what.add_argument("--point", choices=POINTS, metavar="POINT", help="use the example of another point")
+    what.add_argument("--input", metavar="FILE", help="use the invocation in this file; - for stdin")
+    add_json_flag(test)
+    bring = add_command(
+        group,
+        "import",
+        "hooks:import_hooks",
+        "import the command hooks from Claude Code's settings.json",
+        epilog="example:\n  bridle hooks import ~/.claude/settings.json",
+    )
+    bring.add_argument("file", metavar="FILE", help="the settings.json")
+    bring.add_argument("--project", action="store_true", help="for this project only")
+    add_json_flag(bring)
+
+
+# ---------------------------------------------------------------------------- agent
 
 
 def add_agents(commands: Commands) -> None:

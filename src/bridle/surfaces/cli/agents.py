@@ -28,10 +28,10 @@ from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError, UsageError
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.editor import run_editor
-from bridle.surfaces.folder_info import AgentRow, agent_rows
-from bridle.surfaces.terminal import Console, columns, one_line, visible
-from bridle.surfaces.text_format import format_count
+from bridle.surfaces.shared.editor import run_editor
+from bridle.surfaces.shared.folder_info import AgentRow, agent_rows
+from bridle.surfaces.shared.terminal import Console, columns, one_line, visible
+from bridle.surfaces.shared.text_format import format_count
 
 HEADINGS = ("AGENT", "NAME", "FROM", "MODE", "MODEL", "TOOLS")
 

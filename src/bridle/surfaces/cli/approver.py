@@ -25,9 +25,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from bridle.core.protocol import Answer, ApprovalRequested, Decide, Question, QuestionAsked, Reply
-from bridle.surfaces.subagent_names import SubAgentNames
-from bridle.surfaces.terminal import Screen, one_line
-from bridle.surfaces.text_format import approval_lines, question_lines
+from bridle.surfaces.shared.subagent_names import SubAgentNames
+from bridle.surfaces.shared.terminal import Screen, one_line
+from bridle.surfaces.shared.text_format import approval_lines, question_lines
 
 KEYS: dict[str, tuple[Answer, str]] = {
     "y": ("once", "yes"),

@@ -14,15 +14,15 @@ from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approver import Approver, open_approver
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import open_configured_store
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.launcher import connect_if_running
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_view import RunView
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import short_id
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.text_format import short_id
 
 
 def attach(args: argparse.Namespace, console: Console) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bridle.config.settings import find_home
 from bridle.core.errors import BridleError
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 from bridle.tools.secrets import Masker, find_secrets
 
 

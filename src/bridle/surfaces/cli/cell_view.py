@@ -18,14 +18,13 @@ from bridle.core.protocol import (
     TodosChanged,
     ToolOutputDelta,
 )
-from bridle.surfaces.code_output import MORE, NOT_FINISHED, CodeOutput
-from bridle.surfaces.output_format import EXIT_CODES, Result
-from bridle.surfaces.run_view import RunView
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import format_count, short_id
-from bridle.surfaces.view_model.call_items import OPEN
-from bridle.surfaces.view_model.calls import RunCalls
-from bridle.surfaces.view_model.view_types import Call
+from bridle.surfaces.cli.run_view import RunView
+from bridle.surfaces.shared.output_format import EXIT_CODES, Result
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.text_format import MORE, NOT_FINISHED, CodeOutput, format_count, short_id
+from bridle.surfaces.shared.view_model.call_items import OPEN
+from bridle.surfaces.shared.view_model.calls import RunCalls
+from bridle.surfaces.shared.view_model.view_types import Call
 
 FAILED = 1
 

@@ -22,10 +22,10 @@ from bridle.surfaces.cli.approver import Approver, open_approver
 from bridle.surfaces.cli.options import check_rules, resolve_options
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.run_view import RunView
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 HEADINGS = ("PEER", "PEER ID", "ADDRESS")
 

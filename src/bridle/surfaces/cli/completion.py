@@ -5,7 +5,7 @@ import argparse
 import shtab
 
 from bridle.surfaces.cli.parser import build_parser
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 COMPLETED_AS = {"cwd": shtab.DIRECTORY, "out": shtab.FILE, "file": shtab.FILE}
 

@@ -14,7 +14,7 @@ from bridle.config.settings import Settings, find_home, load_settings
 from bridle.config.toml_document import literal, parse_key
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.daemon.listen_address import check_listener
-from bridle.surfaces.terminal import Console, columns, one_line, pad
+from bridle.surfaces.shared.terminal import Console, columns, one_line, pad
 
 
 def show(args: argparse.Namespace, console: Console) -> int:

@@ -4,7 +4,7 @@ import signal
 import sys
 
 from bridle.core.errors import UsageError
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 
 def ask_confirmation(console: Console, question: str, *, without: str, hint: str) -> bool:

@@ -24,8 +24,8 @@ from bridle.core.queries import ListSessions, NextContext, PreviewContext, Recor
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
-from bridle.surfaces.terminal import Colour, Console, Screen, cut, one_line
-from bridle.surfaces.text_format import describe_args, format_count, short_id
+from bridle.surfaces.shared.terminal import Colour, Console, Screen, cut, one_line
+from bridle.surfaces.shared.text_format import describe_args, format_count, short_id
 
 BAR_CELLS = 40
 LABEL_WIDTH = 10

@@ -24,8 +24,8 @@ from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.launcher import connect_if_running, end_daemon, launch_daemon
 from bridle.surfaces.remote.asks import DaemonStatus
-from bridle.surfaces.terminal import Console, cut, one_line
-from bridle.surfaces.text_format import format_count, short_id
+from bridle.surfaces.shared.terminal import Console, cut, one_line
+from bridle.surfaces.shared.text_format import format_count, short_id
 
 LOG_BYTES = 5 * 1024 * 1024
 LOG_FILES = 3

@@ -1,4 +1,4 @@
-"""Argument definitions of `bridle daemon`, `bridle ps` and `bridle attach`; no behavior."""
+"""Argument definitions of `bridle daemon`, `ps`, `attach`, `web`, `tui`, `rpc` and `acp`; no behavior."""
 
 from bridle.surfaces.cli.arguments import (
     Commands,
@@ -7,6 +7,91 @@ from bridle.surfaces.cli.arguments import (
     add_json_flag,
     add_session_argument,
 )
+
+# ---------------------------------------------------------------------------- protocol
+
+
+RPC_EXAMPLES = """\
+examples:
+  bridle rpc                            requests on stdin, answers and events on stdout
+  bridle rpc --listen unix:/tmp/b.sock  the same for every connection to a socket
+  MEERKAT_BIN_PATH=$(which bridle-rpc) python your_script_with_meerkat_sdk.py
+"""
+
+
+def add_rpc(commands: Commands) -> None:
+    """Add `bridle rpc`."""
+    rpc = add_command(
+        commands, "rpc", "rpc:rpc", "serve JSON-RPC to the program that starts it", epilog=RPC_EXAMPLES
+    )
+    rpc.add_argument(
+        "--contract",
+        metavar="VERSION",
+        default="0.5.2",
+        help="the version of Meerkat's contract (default: 0.5.2)",
+    )
+    rpc.add_argument("--listen", metavar="unix:PATH", help="accept connections there instead of stdin")
+    rpc.add_argument("--cwd", metavar="DIR", help="default working directory of sessions")
+
+
+def add_acp(commands: Commands) -> None:
+    """Add `bridle acp`."""
+    add_command(
+        commands,
+        "acp",
+        "acp:acp",
+        "serve editors over ACP (Agent Client Protocol)",
+        epilog="An editor starts it and talks to it over stdin and stdout: add it there as a custom agent.",
+    )
+
+
+# ---------------------------------------------------------------------------- tui
+
+
+def add_tui(commands: Commands) -> None:
+    """Add `bridle tui`."""
+    tui = add_command(
+        commands,
+        "tui",
+        "tui:tui",
+        "open the terminal interface (the default command)",
+        epilog="examples:\n  bridle\n  bridle tui --continue\n  bridle tui --session 019a8536-2b7c",
+    )
+    which = tui.add_mutually_exclusive_group()
+    which.add_argument("--session", metavar="ID", help="open this session")
+    which.add_argument(
+        "--continue", dest="go_on", action="store_true", help="open the newest session of this directory"
+    )
+    tui.add_argument("--cwd", metavar="DIR", help="where new sessions work (default: the current directory)")
+
+
+# ---------------------------------------------------------------------------- web
+
+
+EXAMPLES = """\
+examples:
+  bridle web                            open the page
+  bridle web --print                    only print a link, for another browser
+  ssh -L 7417:127.0.0.1:7417 HOST       the page of another machine, with its own bridle web --print
+
+The link works once, within five minutes; the browser that opens it stays logged in for a week.
+"""
+
+
+def add_web(commands: Commands) -> None:
+    """Add `bridle web`."""
+    web = add_command(commands, "web", "web:web", "open the web page in a browser", epilog=EXAMPLES)
+    web.add_argument(
+        "--print",
+        "--no-open",
+        dest="only_print",
+        action="store_true",
+        help="print the link without opening it",
+    )
+
+
+# ---------------------------------------------------------------------------- daemon
+
 
 ATTACH_EXAMPLES = """\
 examples:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from bridle.core.errors import BridleError, BudgetSpent, NotAllowed, UsageError
 from bridle.surfaces.cli import fast_import, parser
-from bridle.surfaces.terminal import Console, Screen, open_console
+from bridle.surfaces.shared.terminal import Console, Screen, open_console
 from bridle.system.programs import SEARCHED, unsandboxed_environment, working_folders
 
 _Command = Callable[[Namespace, Console], int]

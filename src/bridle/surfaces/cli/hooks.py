@@ -20,11 +20,11 @@ from bridle.core.malformed import MALFORMED
 from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookFailed
 from bridle.hooks.factory import HookTrial, hook_problem, run_one_hook
-from bridle.hooks.samples import sample
+from bridle.hooks.schema import sample
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import short_path, write_table
-from bridle.surfaces.terminal import Console, one_line, visible
-from bridle.surfaces.text_format import format_count
+from bridle.surfaces.shared.terminal import Console, one_line, visible
+from bridle.surfaces.shared.text_format import format_count
 
 HEADINGS = ("HOOK", "STATE", "POINT", "MODE", "CAPABILITY", "PRIORITY", "POLICY", "WHERE", "RUNTIME")
 MAX_INPUT_BYTES = 64 * 1024 * 1024

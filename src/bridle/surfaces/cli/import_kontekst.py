@@ -18,8 +18,8 @@ from bridle.core.ports import DatedStore
 from bridle.stores.kontekst_reader import list_sessions, read_file
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.store_access import open_configured_store
-from bridle.surfaces.terminal import Console, one_line
-from bridle.surfaces.text_format import format_count
+from bridle.surfaces.shared.terminal import Console, one_line
+from bridle.surfaces.shared.text_format import format_count
 
 FOLDERS = ("agents", "skills", "sessions")
 OUTCOMES: tuple[Literal["imported", "already there", "left out"], ...] = (

@@ -2,9 +2,12 @@
 
 import argparse
 import asyncio
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 from msgspec import Struct, json
 
@@ -13,19 +16,126 @@ from bridle.config.foreign import codex as codex_settings
 from bridle.config.foreign import crush as crush_settings
 from bridle.config.foreign.findings import Finding, kind_of
 from bridle.config.foreign.hooks import import_hooks
-from bridle.config.foreign.import_record import ImportRecord
-from bridle.config.foreign.importer import Importer
-from bridle.config.import_files import ImportOutcome
+from bridle.config.foreign.importer import BEFORE, Importer, ImportRecord
+from bridle.config.import_files import BroughtKind, ImportOutcome
+from bridle.config.keys import DEFAULT_AGENT
 from bridle.config.settings import Settings, load_settings
-from bridle.core.errors import UsageError
+from bridle.core.errors import BridleError, UsageError
+from bridle.core.ids import SessionId, is_session_id
+from bridle.core.ports import DatedStore
 from bridle.stores.foreign import claude, codex, crush
 from bridle.stores.foreign.json_files import ForeignSession, SourceFolder
 from bridle.surfaces.cli.confirm import ask_confirmation
-from bridle.surfaces.cli.import_report import print_import
-from bridle.surfaces.cli.import_sessions import SessionImporter
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.store_access import open_configured_store
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.shared.terminal import Console, one_line
+from bridle.surfaces.shared.text_format import format_count
+
+# ---------------------------------------------------------------------------- import sessions
+# Import sessions of other programs into the store, each at most once.
+
+
+class SessionImporter(Struct, frozen=True):
+    """Imports the sessions of one program."""
+
+    program: str
+    read: Callable[[SourceFolder], ForeignSession | None]
+    record: ImportRecord
+    place: str
+    """The working directory for all sessions; empty keeps that of each."""
+    fallback: str
+    """The working directory for sessions whose own is gone."""
+    dry_run: bool
+
+    async def bring(self, sources: Iterable[SourceFolder], store: DatedStore) -> AsyncIterator[ImportOutcome]:
+        """Import each session and yield its outcome; a failing one is left out, the others continue."""
+        known = {summary.id for summary in await store.list(archived=True)}
+        for source in sources:
+            try:
+                yield await self._one(source, known, store)
+            except BridleError as error:
+                yield ImportOutcome("session", one_line(source.key[:80]), "left out", error.message)
+
+    async def _one(self, source: SourceFolder, known: set[SessionId], store: DatedStore) -> ImportOutcome:
+        session, key = SessionId(f"{self.program}-{source.key}"), f"session {source.key}"
+        if not is_session_id(session):
+            return ImportOutcome(
+                "session", one_line(source.key[:80]), "left out", "its name is not valid for a session"
+            )
+        before = self.record.get_note(key)
+        if session in known and before is None:
+            return ImportOutcome("session", session, "already there")
+        found = self.read(source)
+        if found is None:
+            return ImportOutcome("session", session, "left out", "it has no messages")
+        messages = len(found.conversation.messages)
+        if before is not None:
+            return ImportOutcome("session", session, "already there", _grown(messages, before))
+        if not self.dry_run:
+            events = found.events(session, self._cwd(found), DEFAULT_AGENT)
+            await store.append(session, 0, events, dates=found.conversation.dates)
+            self.record.add(key, str(messages))
+        return ImportOutcome("session", session, messages=messages, skipped=found.conversation.skipped)
+
+    def _cwd(self, found: ForeignSession) -> str:
+        if self.place:
+            return self.place
+        return found.cwd if os.path.isabs(found.cwd) and os.path.isdir(found.cwd) else self.fallback
+
+
+def _grown(messages: int, before: str) -> str:
+    more = messages - int(before) if before.isdecimal() else 0
+    return f"{format_count(more, 'message')} came there since, and stay there" if more > 0 else ""
+
+
+# ---------------------------------------------------------------------------- import report
+# Report an import to the user: a table of kinds, then each item that needs an explanation.
+
+
+HEADINGS = ("KIND", "IMPORTED", "ALREADY THERE", "LEFT OUT", "NOTE")
+MAX_SHOWN = 200
+
+
+def print_import(brought: Sequence[ImportOutcome], console: Console, *, dry_run: bool) -> None:
+    """Print what was imported, or what would be."""
+    if dry_run:
+        console.out.line("dry run: nothing was changed")
+    write_table(console.out, HEADINGS, [_row(kind, brought) for kind in _kinds(brought)])
+    told = [line for one in brought for line in _lines(one)]
+    for line in told[:MAX_SHOWN]:
+        console.out.line(line)
+    if len(told) > MAX_SHOWN:
+        console.out.line(f"  and {len(told) - MAX_SHOWN:,} more; --json has all")
+
+
+def _kinds(brought: Sequence[ImportOutcome]) -> list[str]:
+    here = {one.kind for one in brought}
+    return [kind for kind in get_args(BroughtKind) if kind in here]
+
+
+def _row(kind: str, brought: Sequence[ImportOutcome]) -> tuple[str, ...]:
+    these = [one for one in brought if one.kind == kind]
+    outcomes = Counter(one.outcome for one in these)
+    messages = sum(one.messages for one in these)
+    counts = [f"{outcomes[outcome]:,}" for outcome in ("imported", "already there", "left out")]
+    return (f"{kind}s", *counts, format_count(messages, "message") if messages else "")
+
+
+def _lines(one: ImportOutcome) -> list[str]:
+    lines = []
+    if one.kind in ("rule", "server", "hook") and one.outcome == "imported":
+        lines.append(f"  {one.kind} {one_line(one.name)}{f': {one_line(one.why)}' if one.why else ''}")
+    elif one.why and one.why != BEFORE:
+        lines.append(f"  {one.kind} {one_line(one.name)}: {one.outcome}: {one_line(one.why)}")
+    lines += [
+        f"  {one.kind} {one.name}: {format_count(times, 'line')} left out: {reason}"
+        for reason, times in one.skipped.items()
+    ]
+    return lines
+
+
+# ---------------------------------------------------------------------------- import others
 
 
 class SourceProgram(Struct, frozen=True):

@@ -7,10 +7,19 @@ code ─▶ a prompt to the model direct/python ─▶ a call of the tool `pytho
 """
 
 import argparse
+import ast
 import asyncio
+import codeop
+import os
+import re
 import sys
-from contextlib import AsyncExitStack
+import warnings
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
+from bridle.config.settings import find_home
 from bridle.core.codeact import PYTHON
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
@@ -20,18 +29,172 @@ from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.approver import Approver, open_approver
-from bridle.surfaces.cli.cell_splitter import CellSplitter
 from bridle.surfaces.cli.cell_view import CellView
-from bridle.surfaces.cli.line_input import LineReader
 from bridle.surfaces.cli.options import check_rules, resolve_options
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
 from bridle.surfaces.cli.store_access import open_configured_store
-from bridle.surfaces.output_format import EXIT_CODES, Result
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import short_id
+from bridle.surfaces.shared.output_format import EXIT_CODES, Result
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.text_format import short_id
+
+# ---------------------------------------------------------------------------- cell splitter
+# Split typed lines into cells: a cell ends where Python's own prompt would run it.
+
+
+INVALID_CODE_ERRORS = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
+
+_GOES_ON = re.compile(r"#|(?:else|elif|except|finally|case)\b")
+"""Starts of lines that continue the previous statement."""
+
+
+class CellSplitter:
+    """Collects lines until they form a cell.
+
+    A block ends at an empty line, as in Python's prompt. It also ends before a line that starts a new
+    statement, so pasted or piped text needs no empty lines.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._is_block = False
+        """True in a block: only an empty line or a new statement ends it; indented lines are not compiled."""
+
+    @property
+    def is_open(self) -> bool:
+        """True while the lines so far need more input."""
+        return bool(self._lines)
+
+    def feed(self, line: str) -> list[str]:
+        """Add a line; return the cells that are now complete: none, one, or two."""
+        cells = []
+        if self._begins_anew(line):
+            cells.append(self._take())
+        self._lines.append(line)
+        if not (self._is_block and line[:1].isspace() and line.strip()):
+            code = "\n".join(self._lines)
+            if _is_whole(code):
+                cells.append(self._take())
+            else:
+                self._is_block = _is_complete(code)
+        return [cell for cell in cells if cell.strip()]
+
+    def end(self) -> list[str]:
+        """Return the remaining lines as a cell when input ends."""
+        cell = self._take()
+        return [cell] if cell.strip() else []
+
+    def drop(self) -> None:
+        """Discard the lines so far."""
+        self._take()
+
+    def _begins_anew(self, line: str) -> bool:
+        if not self._lines or not line[:1].strip() or _GOES_ON.match(line):
+            return False
+        return _is_complete("\n".join(self._lines))
+
+    def _take(self) -> str:
+        cell = "\n".join(self._lines)
+        self._lines.clear()
+        self._is_block = False
+        return cell
+
+
+def _is_whole(code: str) -> bool:
+    """Return True if a prompt would run this code now; invalid code counts, so that its error is reported."""
+    compiler = codeop.CommandCompiler()
+    compiler.compiler.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the kernel reports them when the code runs
+        try:
+            return compiler(code) is not None
+        except INVALID_CODE_ERRORS:
+            return True
+
+
+def _is_complete(code: str) -> bool:
+    """Return True if the code compiles as it stands."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(code, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        except INVALID_CODE_ERRORS:
+            return False
+    return True
+
+
+# ---------------------------------------------------------------------------- line input
+# Read input lines: from a terminal, with history, or from a pipe.
+
+
+HISTORY_FILE = "kernel_history"
+HISTORY_LINES = 1_000
+FIRST, NEXT = ">>> ", "... "
+
+
+class LineReader:
+    """A source of lines; as a context manager, it loads and saves the history of a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.is_person = sys.stdin is not None and sys.stdin.isatty()
+        self._edits = self.is_person and console.out.is_terminal
+        """True if lines can be edited: Python's prompt needs both streams to be terminals."""
+        self._history = find_home(console.environ, Path(resolve_directory())) / HISTORY_FILE
+
+    def __enter__(self) -> Self:
+        if self._edits:
+            import readline  # only for a terminal: it changes how input() works
+
+            readline.parse_and_bind("tab: tab-insert")
+            readline.set_history_length(HISTORY_LINES)
+            with suppress(OSError):
+                readline.read_history_file(self._history)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._edits:
+            import readline
+
+            before = os.umask(0o077)
+            with suppress(OSError):
+                readline.write_history_file(self._history)
+            os.umask(before)
+
+    def read_line(self, *, goes_on: bool) -> str | None:
+        """Return the next line without its newline, None at the end; raises KeyboardInterrupt."""
+        prompt = NEXT if goes_on else FIRST
+        self._console.out.flush()
+        if self._edits:
+            try:
+                return input(prompt)
+            except EOFError:
+                self._console.out.line()
+                return None
+        if self.is_person:
+            self._console.err.write(prompt)
+            self._console.err.flush()
+        return _read_line()
+
+
+def _read_line() -> str | None:
+    if sys.stdin is None:
+        return None
+    data = sys.stdin.buffer.readline(MAX_PROMPT_BYTES + 1)
+    if len(data) > MAX_PROMPT_BYTES:
+        raise UsageError(f"a line is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB")
+    try:
+        return data.decode().removesuffix("\n").removesuffix("\r") if data else None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"stdin is not UTF-8 text: byte 0x{data[error.start]:02x}") from None
+
+
+# ---------------------------------------------------------------------------- kernel
+
 
 MODEL = "direct/python"
 STDIN = "-"

@@ -2,7 +2,7 @@
 
 import logging
 
-from bridle.surfaces.terminal import visible
+from bridle.surfaces.shared.terminal import visible
 
 
 class LogFormatter(logging.Formatter):

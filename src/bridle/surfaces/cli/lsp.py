@@ -13,7 +13,7 @@ from bridle.config.settings import Settings, load_settings
 from bridle.core.server_views import ServerState, ServerView
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 HEADINGS = ("SERVER", "STATE", "DETAIL")
 STATES: dict[ServerState, str] = {"idle": "found", "off": "missing"}

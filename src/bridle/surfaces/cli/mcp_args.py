@@ -54,9 +54,9 @@ def add_mcp(commands: Commands) -> None:
         action="store_true",
         help="let the caller's model allow and approve calls, loosen the mode and change settings",
     )
-    login = add_command(group, "login", "mcp_login:login", "log in to a remote server with your browser")
+    login = add_command(group, "login", "mcp_change:login", "log in to a remote server with your browser")
     _with_name(login)
-    logout = add_command(group, "logout", "mcp_login:logout", "log out of a server")
+    logout = add_command(group, "logout", "mcp_change:logout", "log out of a server")
     _with_name(logout)
     for name, meaning in (("enable", "enable a server"), ("disable", "disable a server")):
         change = add_command(group, name, f"mcp_change:{name}", meaning)

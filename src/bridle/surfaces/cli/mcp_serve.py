@@ -14,8 +14,8 @@ from bridle.surfaces.cli.log import stderr_handler
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
-from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.terminal import Console
 
 if TYPE_CHECKING:
     from bridle.surfaces.mcp_server.server import BridleServer

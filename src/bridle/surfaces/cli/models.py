@@ -13,9 +13,9 @@ from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import UsageError
 from bridle.core.model import Price
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.folder_info import filter_by_name, filter_usable, known_models, model_view
-from bridle.surfaces.terminal import Console, Screen, columns, one_line, pad, visible
-from bridle.surfaces.text_format import format_count
+from bridle.surfaces.shared.folder_info import filter_by_name, filter_usable, known_models, model_view
+from bridle.surfaces.shared.terminal import Console, Screen, columns, one_line, pad, visible
+from bridle.surfaces.shared.text_format import format_count
 
 if TYPE_CHECKING:
     from bridle.providers import ModelFacts

@@ -13,10 +13,10 @@ from bridle.core.errors import UsageError
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import Contract, parse_contract
 from bridle.surfaces.rpc import RpcContext, SocketServer, serve_stdio
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.terminal import Console
 
 BACKLOG = 64
 UNIX = "unix:"

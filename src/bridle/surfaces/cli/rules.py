@@ -34,9 +34,9 @@ from bridle.core.tool import Access, AccessClass, Subject, SubjectKind, is_among
 from bridle.core.traps import no_trap, with_traps
 from bridle.surfaces.cli.options import check_rules
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.folder_info import rule_list
-from bridle.surfaces.terminal import Colour, Console, Screen, columns, one_line, pad, visible
-from bridle.surfaces.text_format import describe_args
+from bridle.surfaces.shared.folder_info import rule_list
+from bridle.surfaces.shared.terminal import Colour, Console, Screen, columns, one_line, pad, visible
+from bridle.surfaces.shared.text_format import describe_args
 from bridle.tools.toolbox import Toolbox
 
 EXIT_CODES: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 77}

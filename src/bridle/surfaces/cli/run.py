@@ -10,6 +10,10 @@ Ctrl-C ─▶ Cancel ─▶ RunEnded ─▶ exit 130          Ctrl-C again ─�
 
 import argparse
 import asyncio
+import os
+import select
+import stat
+import sys
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,21 +22,76 @@ from msgspec.structs import replace
 from bridle.config.settings import find_trace
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.messages import user_message
-from bridle.core.protocol import Delete, Prompt, Resume, RunOptions
+from bridle.core.protocol import MAX_PROMPT_BYTES, Delete, Prompt, Resume, RunOptions
 from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary, title_from
 from bridle.surfaces.cli.options import check_disabled_hooks, resolve_options, run_options
-from bridle.surfaces.cli.prompt import read_prompt
 from bridle.surfaces.cli.run_follower import Follower
+from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
 from bridle.surfaces.cli.views import JsonView, ValueView, View
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import make_queued_error, rules_needed
-from bridle.surfaces.run_view import RunView
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import describe_args, short_id
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import make_queued_error, rules_needed
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.text_format import describe_args, short_id
+
+# ---------------------------------------------------------------------------- prompt
+# Read the prompt: the words of the command line and the text on stdin, joined.
+
+
+PATIENCE_S = 3.0  # a pipe silent for this long may never be closed
+
+_CHUNK_BYTES = 64 * 1024
+
+
+def read_prompt(words: list[str], console: Console) -> str:
+    """Return the prompt, empty if there is none; raises UsageError if it is too long or not UTF-8."""
+    piped = _decode(_read_stdin(console)).rstrip("\n")
+    prompt = "\n\n".join(text for text in (" ".join(words), piped) if text.strip())
+    if len(prompt.encode()) > MAX_PROMPT_BYTES:
+        raise _too_long()
+    return prompt
+
+
+def _read_stdin(console: Console) -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    descriptor = sys.stdin.fileno()
+    is_stream = not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    if is_stream and not select.select([descriptor], [], [], PATIENCE_S)[0]:
+        console.warn("waiting for stdin to end")
+        console.hint("add < /dev/null if there is no input")
+        console.err.flush()
+    pieces, size = [], 0
+    while piece := os.read(descriptor, _CHUNK_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_PROMPT_BYTES:
+            raise _too_long()
+    return b"".join(pieces)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"stdin is not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start:,}",
+            hint="convert it first, for example with iconv -t utf-8",
+        ) from None
+
+
+def _too_long() -> UsageError:
+    return UsageError(
+        f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+        hint="name the file in the prompt instead, and the agent reads what it needs",
+    )
+
+
+# ---------------------------------------------------------------------------- run
+
 
 if TYPE_CHECKING:
     from bridle.surfaces.cli.approver import Approver
@@ -72,7 +131,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_disabled_hooks(args.no_hook, where, console.environ)
     title = ""
     if prompt.startswith("/"):
-        from bridle.surfaces.skill_prompt import expand_in  # few prompts need it
+        from bridle.surfaces.shared.skill_prompt import expand_in  # few prompts need it
 
         typed, prompt = prompt, expand_in(prompt, where, console.environ)
         title = title_from(typed) if typed != prompt else ""

@@ -1,18 +1,57 @@
 """Show a run in the terminal, ask its approvals and questions there, and cancel or leave it on Ctrl-C."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from bridle.core.errors import BridleError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Cancel, Decide, Delta, Notice, Prompt, QuestionAsked, Record, Resume
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.interrupts import Interrupts
 from bridle.surfaces.cli.views import View
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import Answer, Asked, RunDriver, make_unattended_answer
+from bridle.surfaces.shared.output_format import EXIT_CODES, Result
+from bridle.surfaces.shared.run_driver import Answer, Asked, RunDriver, make_unattended_answer
+
+# ---------------------------------------------------------------------------- interrupts
+# Ctrl-C handling: the first press requests a cancel, the second ends the process at once.
+
+
+class Interrupts:
+    """Handles SIGINT while a run is followed; restores the previous handler afterwards."""
+
+    def __init__(self, on_first: Callable[[], None], before_quitting: Callable[[], None]) -> None:
+        self._on_first = on_first
+        self._before_quitting = before_quitting
+        self._loop = asyncio.get_running_loop()
+        self._pressed = False
+        self._before: signal.Handlers | int | Callable[[int, FrameType | None], object] | None = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.getsignal(signal.SIGINT)
+        if self._before is not signal.SIG_IGN:  # a background job of a shell must not be interrupted
+            signal.signal(signal.SIGINT, self._pressed_key)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _pressed_key(self, number: int, frame: FrameType | None) -> None:
+        # A handler of the signal module, not of the event loop: it works even while the loop is stuck.
+        if self._pressed:
+            self._before_quitting()
+            os._exit(EXIT_CODES["cancelled"])
+        self._pressed = True
+        self._loop.call_soon_threadsafe(self._on_first)
+
+
+# ---------------------------------------------------------------------------- run follower
+
 
 if TYPE_CHECKING:
     from bridle.surfaces.cli.approver import Approver

@@ -17,7 +17,7 @@ from bridle.core.permission import Action, Rule, parse_rule
 from bridle.core.ports import ProcessSpec, Sandbox, SandboxStatus
 from bridle.surfaces.cli.options import check_rules
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.terminal import Console, visible
+from bridle.surfaces.shared.terminal import Console, visible
 
 SESSION = SessionId("sandbox-run")
 

@@ -16,8 +16,8 @@ from bridle.core.errors import ConfigError
 from bridle.surfaces.cli.log import stderr_handler
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import format_count
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.text_format import format_count
 
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(message)s"
 

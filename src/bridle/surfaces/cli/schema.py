@@ -7,8 +7,8 @@ from msgspec import json
 
 from bridle.core.codec import command_schema
 from bridle.hooks.schema import hook_schema
-from bridle.surfaces.output_format import line_schema, result_schema
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.output_format import line_schema, result_schema
+from bridle.surfaces.shared.terminal import Console
 
 
 def _openapi_document() -> dict[str, Any]:

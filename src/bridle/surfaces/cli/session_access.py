@@ -11,7 +11,7 @@ from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
 from bridle.surfaces.daemon.daemon_choice import choose_daemon
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 Work = Callable[[SessionApi, SessionSummary], Awaitable[None]]
 

@@ -1,4 +1,4 @@
-"""Argument definitions of `bridle session`; no behavior."""
+"""Argument definitions of `bridle session` and `bridle stats`; no behavior."""
 
 from bridle.surfaces.cli.arguments import (
     Commands,
@@ -7,6 +7,37 @@ from bridle.surfaces.cli.arguments import (
     add_json_flag,
     add_session_argument,
 )
+
+# ---------------------------------------------------------------------------- stats
+
+
+STATS_EXAMPLES = """\
+examples:
+  bridle stats --since 7d
+  bridle stats 019a8536-2b7c                   one session and its sub-agents
+"""
+
+
+def add_stats(commands: Commands) -> None:
+    """Add `bridle stats`."""
+    stats = add_command(
+        commands,
+        "stats",
+        "stats:stats",
+        "show usage by model, agent, tool, hook and day",
+        description="Show usage by model, agent, tool, hook and day.",
+        epilog=STATS_EXAMPLES,
+    )
+    add_session_argument(
+        stats, nargs="?", default=None, help="only this session and its sub-agents (default: all sessions)"
+    )
+    stats.add_argument("--all", action="store_true", help="include archived sessions")
+    stats.add_argument("--since", metavar="TIME", help="only the last period, such as 7d or 12h")
+    add_json_flag(stats)
+
+
+# ---------------------------------------------------------------------------- session
+
 
 REWIND_EXAMPLES = """\
 examples:
@@ -60,7 +91,7 @@ def _add_reading(group: Commands) -> None:
     export = add_command(
         group,
         "export",
-        "session_export:export",
+        "session_commands:export",
         "export a session as a document",
         epilog="example:\n  bridle session export 019a8536-2b7c --html -o talk.html",
     )
@@ -123,7 +154,7 @@ def _add_context(group: Commands) -> None:
     compact = add_command(
         group,
         "compact",
-        "session_compaction:compact",
+        "session_commands:compact",
         "replace old messages with a summary",
         description=(
             "Replace old messages with a summary, to make room for the next turns. The newest "
@@ -140,7 +171,7 @@ def _add_context(group: Commands) -> None:
     pin = add_command(
         group,
         "pin",
-        "session_compaction:pin",
+        "session_commands:pin",
         "keep a text verbatim through every compaction",
         epilog=PIN_EXAMPLES,
     )
@@ -182,20 +213,20 @@ def _add_commanding(group: Commands) -> None:
 
 def _add_changing(group: Commands) -> None:
     fork = add_command(
-        group, "fork", "session_admin:fork", "start a new session with the messages of another"
+        group, "fork", "session_commands:fork", "start a new session with the messages of another"
     )
     add_session_argument(fork)
     fork.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
 
-    rename = add_command(group, "rename", "session_admin:rename", "rename a session")
+    rename = add_command(group, "rename", "session_commands:rename", "rename a session")
     add_session_argument(rename)
     rename.add_argument("title", metavar="TITLE", help="the new title")
 
-    archive = add_command(group, "archive", "session_admin:archive", "archive a session")
+    archive = add_command(group, "archive", "session_commands:archive", "archive a session")
     add_session_argument(archive)
     archive.add_argument("--undo", action="store_true", help="restore it")
 
-    delete = add_command(group, "delete", "session_admin:delete", "permanently delete a session")
+    delete = add_command(group, "delete", "session_commands:delete", "permanently delete a session")
     add_session_argument(delete)
     delete.add_argument("--yes", action="store_true", help="do not ask")
 

@@ -9,17 +9,16 @@ from msgspec import json
 
 from bridle.app import open_blobs, revisions_dir
 from bridle.config.settings import load_settings
-from bridle.stores.blob_check import BlobCheck
+from bridle.stores.blob_check import MIN_AGE_S, BlobCheck, PrunableBlobs, prune_blobs
 from bridle.stores.blobs import FileBlobs
 from bridle.stores.integrity import SessionCheck
 from bridle.stores.integrity import fsck as fsck_store
 from bridle.stores.integrity import verify as verify_session
 from bridle.stores.record_lines import REPAIRABLE, Flaw, LineStore
-from bridle.stores.unused_blobs import MIN_AGE_S, PrunableBlobs, prune_blobs
 from bridle.surfaces.cli.session_lookup import find_id, resolve_directory
 from bridle.surfaces.cli.store_access import open_configured_store
-from bridle.surfaces.terminal import Console, one_line
-from bridle.surfaces.text_format import format_count
+from bridle.surfaces.shared.terminal import Console, one_line
+from bridle.surfaces.shared.text_format import format_count
 
 SHARED_AGE_S = 7 * 86_400.0
 

@@ -1,18 +1,207 @@
-"""`bridle session steer`, `queue`, `decide` and `cancel`: send a command to a run of the daemon."""
+"""Commands of `bridle session` for one session: steer, cancel, rename, export, compact and more."""
 
 import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 
-from bridle.core.errors import SessionNotRunning, UsageError
+from msgspec import json
+
+from bridle.core.compaction import check_pin
+from bridle.core.errors import BridleError, SessionError, SessionNotRunning, UsageError
 from bridle.core.ids import CallId
 from bridle.core.messages import user_message
-from bridle.core.protocol import ApprovalRequested, Cancel, Command, Decide, Prompt, Steer
-from bridle.core.queries import Status
+from bridle.core.protocol import (
+    ApprovalRequested,
+    Archive,
+    Cancel,
+    Command,
+    Compact,
+    Compacted,
+    CompactionFailed,
+    Decide,
+    Delete,
+    Pin,
+    Prompt,
+    Record,
+    Rename,
+    Steer,
+)
+from bridle.core.queries import Records, Status
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.session_status import RunStatus
 from bridle.core.summary import SessionSummary
+from bridle.stores.projector import SessionProjector
+from bridle.surfaces.cli.confirm import ask_confirmation
 from bridle.surfaces.cli.session_access import run_with_session
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import describe_args, short_id
+from bridle.surfaces.cli.session_lookup import find_session
+from bridle.surfaces.cli.store_access import list_readable_sessions, open_configured_store
+from bridle.surfaces.shared.export import FORMATS
+from bridle.surfaces.shared.full_transcript import describe_note
+from bridle.surfaces.shared.session_calls import fork_session
+from bridle.surfaces.shared.terminal import Console, one_line, visible
+from bridle.surfaces.shared.text_format import describe_args, short_id
+
+# ---------------------------------------------------------------------------- session compaction
+# `bridle session compact` and `pin`: replace old messages by a summary, and keep texts verbatim.
+
+
+def compact(args: argparse.Namespace, console: Console) -> int:
+    """Replace old messages by a summary: now, or before the next turn of an active run."""
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        if args.keep:
+            check_pin((), args.keep)
+        await service.submit(session.id, Compact(args.keep))
+        records = await service.ask(Records(session.id, after=session.last_seq))
+        ends = [record.event for record in records if isinstance(record.event, Compacted | CompactionFailed)]
+        if not ends:
+            console.done(f"session {short_id(session.id)} is running: it is compacted before its next turn")
+        elif isinstance(ends[-1], CompactionFailed):
+            raise SessionError(
+                f"session {short_id(session.id)} was not compacted: {ends[-1].error}",
+                hint="try it again, or with another model",
+            )
+        else:
+            console.done(f"session {short_id(session.id)} {describe_note(ends[-1])}")
+
+    return run_with_session(args.session, console, change)
+
+
+def pin(args: argparse.Namespace, console: Console) -> int:
+    """Pin a text so that compaction keeps it verbatim, unpin it, or list the pins."""
+    if [args.text is not None, args.list, args.remove is not None].count(True) != 1:
+        raise UsageError("no text given", hint="bridle session pin SESSION TEXT, --list or --remove TEXT")
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        pins = (await service.ask(Status(session.id))).facts.pins
+        if args.list:
+            _write(console, pins, as_json=args.json)
+        elif args.remove is not None:
+            text = _found(pins, args.remove)
+            await service.submit(session.id, Pin(text, pinned=False))
+            console.done(f"session {short_id(session.id)}: no longer pinned: {one_line(text)}")
+        else:
+            check_pin(pins, args.text)
+            await service.submit(session.id, Pin(args.text))
+            console.done(f"session {short_id(session.id)}: pinned; the model sees it with your next message")
+
+    return run_with_session(args.session, console, change)
+
+
+def _found(pins: Sequence[str], wanted: str) -> str:
+    """Return the pin that equals `wanted`, or the only one that starts with it; raises UsageError."""
+    found = [text for text in pins if text == wanted] or [text for text in pins if text.startswith(wanted)]
+    if len(found) == 1 and wanted:
+        return found[0]
+    problem = (
+        f'{len(found)} pinned texts begin with "{one_line(wanted)}"' if found else "no such text is pinned"
+    )
+    raise UsageError(problem, hint="bridle session pin SESSION --list")
+
+
+def _write(console: Console, pins: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        console.out.json(json.format(json.encode(pins), indent=2))
+        return
+    for number, text in enumerate(pins):
+        if number and ("\n" in text or "\n" in pins[number - 1]):
+            console.out.line()
+        for line in text.split("\n"):
+            console.out.line(visible(line))
+
+
+# ---------------------------------------------------------------------------- session export
+# `bridle session export`: export a session as a document or as a folder of files.
+
+
+def export(args: argparse.Namespace, console: Console) -> int:
+    """Write a session to a file, a folder or stdout."""
+    if args.format == "files":
+        return asyncio.run(_project(console, args.session, args.out))
+    text = FORMATS[args.format](asyncio.run(_read(console, args.session)))
+    if args.out is None:
+        console.out.data(text)
+        return 0
+    try:
+        Path(args.out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BridleError(f"{args.out} cannot be written: {error.strerror}") from error
+    console.done(f"wrote {args.out}")
+    return 0
+
+
+async def _project(console: Console, wanted: str, out: str | None) -> int:
+    """Bring a folder of derived files up to date with a session."""
+    if out is None:
+        raise UsageError("--format files needs a folder to write into", hint="add -o DIR")
+    async with open_configured_store(console) as store:
+        summary = find_session(await list_readable_sessions(store, console), wanted)
+        await SessionProjector(store, Path(out)).project(summary.id)
+    console.done(f"wrote {Path(out) / summary.id}")
+    return 0
+
+
+async def _read(console: Console, wanted: str) -> list[Record]:
+    async with open_configured_store(console) as store:
+        summary = find_session(await list_readable_sessions(store, console), wanted)
+        return await store.read(summary.id)
+
+
+# ---------------------------------------------------------------------------- session admin
+# `bridle session fork`, `rename`, `archive` and `delete`: changes go through the session API.
+
+
+def fork(args: argparse.Namespace, console: Console) -> int:
+    """Fork a session and print the id of the new one."""
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        console.out.line(await fork_session(service, session.id, args.at))
+
+    return run_with_session(args.session, console, change)
+
+
+def rename(args: argparse.Namespace, console: Console) -> int:
+    """Set a session's title."""
+    title = " ".join(args.title.split())
+    if not title:
+        raise UsageError("the title is empty")
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        await service.submit(session.id, Rename(title))
+        console.done(f"session {short_id(session.id)} renamed to {title}")
+
+    return run_with_session(args.session, console, change)
+
+
+def archive(args: argparse.Namespace, console: Console) -> int:
+    """Archive a session, or unarchive it with `--undo`."""
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        await service.submit(session.id, Archive(archived=not args.undo))
+        console.done(f"session {short_id(session.id)} is {'restored' if args.undo else 'archived'}")
+
+    return run_with_session(args.session, console, change)
+
+
+def delete(args: argparse.Namespace, console: Console) -> int:
+    """Delete a session permanently, after confirmation."""
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        question = f'permanently delete "{one_line(session.title)}" ({session.id})?'
+        hint = f"bridle session delete {session.id} --yes"
+        if not args.yes and not ask_confirmation(
+            console, question, without="deleting needs confirmation", hint=hint
+        ):
+            console.err.line("nothing was deleted")
+            return
+        await service.submit(session.id, Delete())
+        console.done(f"session {short_id(session.id)} is deleted")
+
+    return run_with_session(args.session, console, change)
+
+
+# ---------------------------------------------------------------------------- session commands
 
 
 def steer(args: argparse.Namespace, console: Console) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.terminal import one_line
+from bridle.surfaces.shared.terminal import one_line
 
 MAX_LISTED = 10
 

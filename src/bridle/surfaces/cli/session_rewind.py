@@ -24,8 +24,8 @@ from bridle.core.transcript import drop_rewound
 from bridle.core.turns import Turn, find_turn, last_rewind, list_turns
 from bridle.surfaces.cli.confirm import ask_confirmation
 from bridle.surfaces.cli.session_access import run_with_session
-from bridle.surfaces.terminal import Colour, Console, Screen, columns, cut, one_line, visible
-from bridle.surfaces.text_format import describe_args, format_count, paint_diff, short_id
+from bridle.surfaces.shared.terminal import Colour, Console, Screen, columns, cut, one_line, visible
+from bridle.surfaces.shared.text_format import describe_args, format_count, paint_diff, short_id
 
 MAX_DIFF_LINES = 400  # for the preview of a rewind; `diff` shows all
 MAX_NAMED = 10

@@ -13,9 +13,9 @@ from bridle.core.usage import CompactionStats, UsageCounts
 from bridle.surfaces.cli.session_list import OUTCOME_WORDS
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import open_configured_store
-from bridle.surfaces.terminal import Console, Screen, columns, cut_start, one_line
-from bridle.surfaces.text_format import describe_cost, format_count, format_elapsed, short_id
-from bridle.surfaces.usage import Stats, UsageCounter, time_before
+from bridle.surfaces.shared.terminal import Console, Screen, columns, cut_start, one_line
+from bridle.surfaces.shared.text_format import describe_cost, format_count, format_elapsed, short_id
+from bridle.surfaces.shared.usage import Stats, UsageCounter, time_before
 
 GAP = "  "
 MAX_ROWS = 20  # per table; --json has all

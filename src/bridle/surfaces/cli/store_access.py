@@ -10,7 +10,7 @@ from bridle.core.ports import DatedStore
 from bridle.core.summary import SessionSummary
 from bridle.stores.record_lines import DamagedList
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridle.config.settings import Settings
-from bridle.surfaces.terminal import Screen, columns, cut, one_line, pad
+from bridle.surfaces.shared.terminal import Screen, columns, cut, one_line, pad
 
 GAP = "  "
 MIN_ROOM = 20  # least width of the last column, however narrow the terminal

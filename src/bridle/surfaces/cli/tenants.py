@@ -19,11 +19,11 @@ from bridle.core.protocol import Audited, AuditOutcome
 from bridle.core.tenancy import AUDIT, DEFAULT_TENANT, SCOPES, Principal, Tenant, TenantLimits
 from bridle.core.tenant_budget import NANO
 from bridle.scale.audit import read_audit
+from bridle.surfaces.cli.scale_args import PERIODS
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
-from bridle.surfaces.cli.tenant_args import PERIODS
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.usage import time_before
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.usage import time_before
 
 T = TypeVar("T")
 

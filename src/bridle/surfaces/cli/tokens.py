@@ -8,12 +8,11 @@ from msgspec import Struct, json
 
 from bridle.app.tenant_admin import TenantAdmin
 from bridle.config.duration import parse_duration
-from bridle.core.api_token import parse_token
 from bridle.core.errors import ConfigError, UsageError
-from bridle.core.tenancy import DEFAULT_TENANT, SCOPES, Scope
+from bridle.core.tenancy import DEFAULT_TENANT, SCOPES, Scope, parse_token
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.cli.tenants import administer, query
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 DEFAULT_SCOPES: tuple[Scope, ...] = ("read", "run", "decide")
 HEADINGS = ("ID", "TENANT", "USER", "SCOPES", "CREATED", "LAST USED", "STATE")

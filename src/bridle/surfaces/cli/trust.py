@@ -22,7 +22,7 @@ from bridle.config.trust_record import fingerprint, read_record, set_trust
 from bridle.core.errors import ConfigError, UsageError
 from bridle.surfaces.cli.confirm import ask_confirmation
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.terminal import Console, one_line, visible
+from bridle.surfaces.shared.terminal import Console, one_line, visible
 
 
 class TrustedProject(Struct, frozen=True):

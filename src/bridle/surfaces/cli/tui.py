@@ -13,8 +13,8 @@ from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
-from bridle.surfaces.terminal import Console
-from bridle.surfaces.text_format import short_id
+from bridle.surfaces.shared.terminal import Console
+from bridle.surfaces.shared.text_format import short_id
 from bridle.surfaces.tui.terminal_background import BackgroundQuery
 
 

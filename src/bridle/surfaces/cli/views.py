@@ -4,9 +4,9 @@ from typing import Protocol
 
 from bridle.core.codec import encode
 from bridle.core.protocol import Delta, Record
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_view import RunView
-from bridle.surfaces.terminal import Screen
+from bridle.surfaces.cli.run_view import RunView
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.terminal import Screen
 
 
 class View(Protocol):

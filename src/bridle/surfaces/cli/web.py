@@ -11,7 +11,7 @@ from bridle.config.settings import load_settings
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.launcher import connect_if_running, launch_daemon
 from bridle.surfaces.remote.asks import WebAddress
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 

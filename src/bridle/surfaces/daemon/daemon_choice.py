@@ -6,7 +6,7 @@ from bridle.config.settings import Settings
 from bridle.core.errors import BridleError
 from bridle.core.protocol.commands import CLIENT_VARIABLES
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.terminal import Console
+from bridle.surfaces.shared.terminal import Console
 
 if TYPE_CHECKING:
     from bridle.surfaces.remote.asks import Welcome

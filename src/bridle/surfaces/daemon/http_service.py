@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bridle.config.daemon_keys import HttpSettings
-from bridle.config.telemetry_keys import TelemetrySettings
+from bridle.config.daemon_keys import HttpSettings, TelemetrySettings
 from bridle.core.errors import ConfigError
 from bridle.core.session_api import LiveSession, SessionApi
 from bridle.core.tenancy import Principal

@@ -1,12 +1,29 @@
-"""Periodically unloads idle sessions."""
+"""Periodically unloads idle sessions, and measures the memory of this process."""
 
 import asyncio
 import logging
+import os
+from pathlib import Path
 
 from bridle.config.daemon_keys import ServeSettings
 from bridle.core.errors import BridleError
 from bridle.sessions.service import SessionService
-from bridle.surfaces.daemon.memory import resident_bytes
+
+# ---------------------------------------------------------------------------- memory
+# The memory use of this process.
+
+
+def resident_bytes() -> int:
+    """Return the resident memory in bytes; 0 if unknown."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+# ---------------------------------------------------------------------------- idle sessions
+
 
 MIN_SWEEP_S, MAX_SWEEP_S = 0.5, 30.0
 

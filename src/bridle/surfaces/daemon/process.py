@@ -27,9 +27,8 @@ from bridle.core.session_api import LiveSession, SessionApi
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.forced_exit import LOST
-from bridle.surfaces.daemon.idle_sessions import unload_idle_sessions
+from bridle.surfaces.daemon.idle_sessions import resident_bytes, unload_idle_sessions
 from bridle.surfaces.daemon.listen_address import parse_listen_address
-from bridle.surfaces.daemon.memory import resident_bytes
 from bridle.surfaces.daemon.rpc_service import RpcService
 from bridle.surfaces.remote.asks import DaemonStatus, WebAddress
 from bridle.surfaces.remote.server import RemoteServer

@@ -43,9 +43,9 @@ class RpcService:
 
     def desk(self) -> "RpcContext":
         """Return the state shared by all connections; runs continue after their client disconnects."""
-        from bridle.surfaces.folder_info import Folders
         from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
         from bridle.surfaces.rpc import RpcContext
+        from bridle.surfaces.shared.folder_info import Folders
 
         return RpcContext(
             api=self._api,

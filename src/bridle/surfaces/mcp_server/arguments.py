@@ -12,10 +12,10 @@ from bridle.core.errors import UsageError
 from bridle.core.permission import Mode
 from bridle.core.protocol import Answer, RewindScope, RunOptions
 from bridle.core.protocol.commands import MAX_KEY_CHARS
-from bridle.surfaces.export import Format
-from bridle.surfaces.folder_queries import Topic
-from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.folder_queries import Topic
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 ArgsT = TypeVar("ArgsT", bound=Struct)
 

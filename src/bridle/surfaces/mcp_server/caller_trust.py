@@ -11,9 +11,9 @@ from bridle.config.project_keys import STRICTNESS
 from bridle.core.budget import Limits
 from bridle.core.ids import SessionId
 from bridle.core.protocol import RunOptions
-from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.mcp_server.tool_context import ServerContext
-from bridle.surfaces.session_calls import origin
+from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.shared.session_calls import origin
 
 FLAG = "--trust-caller"
 

@@ -17,8 +17,8 @@ from bridle.core.messages import ToolCall
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.mcp_server.elicitation import answer_of, form_of
 from bridle.surfaces.mcp_server.runs import SETTLE_S, ClientRun, ClientRuns
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import Answer, Asked, make_unattended_answer
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import Answer, Asked, make_unattended_answer
 
 ASK_S = 3600.0  # the user may be away for a while
 

@@ -7,9 +7,9 @@ from mcp_types import ElicitRequestFormParams, ElicitResult
 
 from bridle.core.protocol import Answer as Verdict
 from bridle.core.protocol import ApprovalRequested, Decide, QuestionAsked, Reply
-from bridle.surfaces.run_driver import Answer, Asked
-from bridle.surfaces.terminal import visible
-from bridle.surfaces.text_format import describe_args
+from bridle.surfaces.shared.run_driver import Answer, Asked
+from bridle.surfaces.shared.terminal import visible
+from bridle.surfaces.shared.text_format import describe_args
 
 MAX_PREVIEW_CHARS = 8_000
 MAX_CHOICES = 50

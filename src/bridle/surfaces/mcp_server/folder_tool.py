@@ -7,7 +7,7 @@ import msgspec
 from bridle.surfaces.mcp_server.arguments import FolderArgs, read_arguments
 from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
-from bridle.surfaces.truncation import truncate_to
+from bridle.surfaces.shared.truncation import truncate_to
 
 
 async def folder(call: Call) -> Answered:

@@ -26,7 +26,6 @@ from bridle.core.protocol import Prompt, Resume, RunOptions, Steer
 from bridle.core.queries import IsRunning, PreviewContext
 from bridle.core.session import RunState
 from bridle.core.tool import ToolSpec
-from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused, classify_error, classify_result
 from bridle.surfaces.mcp_server.arguments import MAX_PAGE, SessionName, read_arguments
 from bridle.surfaces.mcp_server.client import Ended, NeedsAnswers, NeedsResults
 from bridle.surfaces.mcp_server.client_tools import ClientTools
@@ -39,8 +38,7 @@ from bridle.surfaces.mcp_server.run_tools import (
 )
 from bridle.surfaces.mcp_server.runs import ClientRun
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, input_required
-from bridle.surfaces.meerkat.capabilities import build_capabilities
-from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, build_capabilities, parse_contract
 from bridle.surfaces.meerkat.requests import (
     CallbackTool,
     OutputTokens,
@@ -51,9 +49,15 @@ from bridle.surfaces.meerkat.requests import (
 )
 from bridle.surfaces.meerkat.results import SchemaWarning, run_result
 from bridle.surfaces.meerkat.skills import add_skills
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import rules_needed
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.error_codes import (
+    CAPABILITY_UNAVAILABLE,
+    Refused,
+    classify_error,
+    classify_result,
+)
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import rules_needed
+from bridle.surfaces.shared.session_calls import read_session
 
 WAITING = "Agent is waiting for tool results"
 MAX_TOOLS = 128

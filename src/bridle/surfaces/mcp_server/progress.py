@@ -12,10 +12,10 @@ from bridle.core.protocol import (
     TextDelta,
     TurnStarted,
 )
-from bridle.surfaces.missed_text import MissedText
-from bridle.surfaces.view_model.call_items import OPEN
-from bridle.surfaces.view_model.calls import RunCalls
-from bridle.surfaces.view_model.view_types import Call
+from bridle.surfaces.shared.missed_text import MissedText
+from bridle.surfaces.shared.view_model.call_items import OPEN
+from bridle.surfaces.shared.view_model.calls import RunCalls
+from bridle.surfaces.shared.view_model.view_types import Call
 
 MAX_LINES = 200
 MAX_LINE_CHARS = 500

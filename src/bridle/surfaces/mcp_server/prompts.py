@@ -16,7 +16,7 @@ from mcp_types import (
 
 from bridle.app import skills_in
 from bridle.core.skill import Skill, render
-from bridle.surfaces.folder_info import Folders
+from bridle.surfaces.shared.folder_info import Folders
 
 ARGUMENTS = "arguments"
 MAX_ARGUMENT_CHARS = 1024 * 1024

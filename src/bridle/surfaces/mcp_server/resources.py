@@ -19,10 +19,10 @@ from bridle.core.protocol import Record
 from bridle.core.queries import ListSessions, Records
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.export import to_markdown
 from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS, bounded
 from bridle.surfaces.mcp_server.uris import LIST, RECORDS, TRANSCRIPT, parse_uri, session_uri
-from bridle.surfaces.terminal import one_line
+from bridle.surfaces.shared.export import to_markdown
+from bridle.surfaces.shared.terminal import one_line
 
 PAGE = 100
 MAX_LISTED = 1_000

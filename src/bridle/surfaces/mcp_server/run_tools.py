@@ -25,10 +25,10 @@ from bridle.surfaces.mcp_server.elicitation import answer_of
 from bridle.surfaces.mcp_server.runs import ClientRun
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext, input_required, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import rules_needed
-from bridle.surfaces.session_calls import origin
-from bridle.surfaces.skill_prompt import expand_in
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import rules_needed
+from bridle.surfaces.shared.session_calls import origin
+from bridle.surfaces.shared.skill_prompt import expand_in
 
 
 async def run(call: Call) -> Answered:

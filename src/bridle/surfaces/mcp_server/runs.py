@@ -23,8 +23,8 @@ from bridle.core.protocol import Delta, ModelReplied, Prompt, Record, Resume
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.mcp_server.client_tools import ClientTools
 from bridle.surfaces.mcp_server.progress import ProgressLines
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.run_driver import (
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import (
     Answerer,
     Asked,
     OpenQuestions,

@@ -22,13 +22,13 @@ from mcp_types import (
 import bridle
 from bridle.core.errors import BridleError
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.mcp_server import prompts, resources
 from bridle.surfaces.mcp_server.client import Client, Context
 from bridle.surfaces.mcp_server.meerkat_tools import protocol_error
 from bridle.surfaces.mcp_server.runs import ClientRuns
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext
 from bridle.surfaces.mcp_server.tools import call_tool, input_schema, list_tools
+from bridle.surfaces.shared.folder_info import Folders
 
 MAX_LISTENERS = 64
 INSTRUCTIONS = (

@@ -57,11 +57,11 @@ from bridle.surfaces.mcp_server.caller_trust import require_trust
 from bridle.surfaces.mcp_server.run_tools import find_session
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
-from bridle.surfaces.session_calls import export_session, fork_session, read_session
-from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.terminal import one_line
-from bridle.surfaces.truncation import truncate_to
-from bridle.surfaces.usage import Stats, count_session_usage
+from bridle.surfaces.shared.session_calls import export_session, fork_session, read_session
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.terminal import one_line
+from bridle.surfaces.shared.truncation import truncate_to
+from bridle.surfaces.shared.usage import Stats, count_session_usage
 
 PAGE = 50
 MAX_PAGE_BYTES = 1024 * 1024

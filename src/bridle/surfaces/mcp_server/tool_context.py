@@ -16,12 +16,12 @@ from msgspec import Struct
 
 from bridle.core.errors import BridleError
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.error_codes import classify_error
-from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.mcp_server.client import Client, NeedsAnswers
 from bridle.surfaces.mcp_server.elicitation import form_of
 from bridle.surfaces.mcp_server.runs import ClientRun, ClientRuns
+from bridle.surfaces.shared.error_codes import classify_error
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.folder_queries import FolderQueries
 
 CODE = "bridle/code"
 """The metadata key of an error's code, next to its text."""

@@ -8,7 +8,6 @@ from mcp_types import INVALID_PARAMS, Tool, ToolAnnotations
 from msgspec import Struct
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.folder_queries import FolderView
 from bridle.surfaces.mcp_server import config_tools, folder_tool, meerkat_tools, run_tools, sessions
 from bridle.surfaces.mcp_server.arguments import (
     ALL_SESSIONS_ARGS,
@@ -19,8 +18,9 @@ from bridle.surfaces.mcp_server.arguments import (
     object_schema,
 )
 from bridle.surfaces.mcp_server.tool_context import Answered, Call, Handler, error_result
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.session_queries import SESSION_QUERIES
+from bridle.surfaces.shared.folder_queries import FolderView
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES
 
 
 class ToolDefinition(Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from bridle.core.messages import StopReason, Usage
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 
 BudgetType = Literal["tokens", "time", "tool_calls"]
 

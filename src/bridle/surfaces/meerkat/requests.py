@@ -19,8 +19,8 @@ from bridle.core.messages import Media, Message, Part, Text
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
 from bridle.core.tool import ToolSpec
-from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_BLOCKS = 1_000
 MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path

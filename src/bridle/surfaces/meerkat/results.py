@@ -32,7 +32,7 @@ from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
 from bridle.core.transcript import drop_rewound
 from bridle.surfaces.meerkat.events import TokenUsage, token_usage
-from bridle.surfaces.output_format import DeniedCall, Result
+from bridle.surfaces.shared.output_format import DeniedCall, Result
 from bridle.system.dates import rfc3339
 
 MAX_PAGE = 1_000

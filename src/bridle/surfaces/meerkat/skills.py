@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from bridle.core.errors import UsageError
 from bridle.core.messages import Message, Part, Text
 from bridle.core.skill import Skill, near_names, render
-from bridle.surfaces.error_codes import SKILL_NOT_FOUND, Refused
 from bridle.surfaces.meerkat.requests import RunRequest, SkillKey
 from bridle.surfaces.meerkat.wire_format import SKILL_SOURCE
-from bridle.surfaces.skill_prompt import expand
+from bridle.surfaces.shared.error_codes import SKILL_NOT_FOUND, Refused
+from bridle.surfaces.shared.skill_prompt import expand
 
 
 class SkillOrigin(Struct, frozen=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bridle.core.errors import UsageError
 from bridle.core.messages import Media, Message, Part, Text, user_message
-from bridle.surfaces.python.threads import in_thread
+from bridle.surfaces.python.callbacks import in_thread
 
 PromptPart = str | Path | Media
 """Text, a file (an image as an image, any other as its text), or bytes wrapped by `media`."""

@@ -19,7 +19,7 @@ from bridle.core.errors import BridleError, ProviderErrorKind
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Usage
 from bridle.core.protocol import Outcome
-from bridle.surfaces.output_format import DeniedCall, Result
+from bridle.surfaces.shared.output_format import DeniedCall, Result
 
 ValueT = TypeVar("ValueT", covariant=True)
 

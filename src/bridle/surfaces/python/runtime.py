@@ -25,15 +25,15 @@ from bridle.core.server_views import ServerView
 from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.folder_info import AgentRow, Folders, ModelView, RuleList
-from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.python.hooks import Hook, convert_hooks
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, merge_options
 from bridle.surfaces.python.session import Session
 from bridle.surfaces.python.tools import ToolLike, to_tools
-from bridle.surfaces.session_calls import origin
-from bridle.surfaces.usage import AllStats, time_before
+from bridle.surfaces.shared.folder_info import AgentRow, Folders, ModelView, RuleList
+from bridle.surfaces.shared.folder_queries import FolderQueries
+from bridle.surfaces.shared.session_calls import origin
+from bridle.surfaces.shared.usage import AllStats, time_before
 
 
 class OpenArguments(Struct, frozen=True):

@@ -39,8 +39,6 @@ from bridle.core.queries import (
 )
 from bridle.core.session import Session as SessionState
 from bridle.core.session_api import Receipt
-from bridle.surfaces.export import FORMATS, Format
-from bridle.surfaces.output_format import Result
 from bridle.surfaces.python.callbacks import CallbackResponder
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import (
@@ -53,8 +51,10 @@ from bridle.surfaces.python.options import (
 from bridle.surfaces.python.prompts import PromptLike, to_message
 from bridle.surfaces.python.results import RunResult
 from bridle.surfaces.python.stream import RunStream
-from bridle.surfaces.session_calls import fork_session, read_session
-from bridle.surfaces.usage import Stats, count_session_usage
+from bridle.surfaces.shared.export import FORMATS, Format
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.session_calls import fork_session, read_session
+from bridle.surfaces.shared.usage import Stats, count_session_usage
 from bridle.typed import schema_of, value_as
 
 T = TypeVar("T")

@@ -15,12 +15,12 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Delta, Prompt, Record, Resume
 from bridle.core.session_api import Receipt
-from bridle.surfaces.output_format import Result
 from bridle.surfaces.python.callbacks import CallbackResponder
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.results import RunResult, to_error
-from bridle.surfaces.run_driver import RunDriver
-from bridle.surfaces.session_calls import wait_for_run
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import RunDriver
+from bridle.surfaces.shared.session_calls import wait_for_run
 
 ValueT = TypeVar("ValueT")
 

@@ -20,11 +20,11 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from bridle.core.error_codec import ErrorData
+from bridle.core.codec import ErrorData
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media
 from bridle.core.protocol import AnyCommand
-from bridle.core.protocol.names import snake
+from bridle.core.protocol.values import snake
 from bridle.core.queries import AnyQuery
 from bridle.core.session_api import LiveSession
 from bridle.core.tool import Access, ToolSpec

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Raw
 
-from bridle.core.codec import encode
-from bridle.core.error_codec import ErrorData, encode_error
+from bridle.core.codec import ErrorData, encode, encode_error
 from bridle.core.errors import BridleError, NotAllowed, UsageError
 from bridle.core.ids import CallId
 from bridle.core.malformed import MALFORMED
@@ -43,7 +42,7 @@ from bridle.surfaces.remote.asks import (
     fingerprint,
 )
 from bridle.surfaces.remote.client_tools import RemoteTools
-from bridle.surfaces.remote.lines import Lines, LineTooLong, Outbox
+from bridle.surfaces.remote.connection import Lines, LineTooLong, Outbox
 
 HELLO_S = 10.0
 HELLO_BYTES = 4096

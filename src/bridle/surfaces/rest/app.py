@@ -14,8 +14,6 @@ from bridle.core.codec import encode
 from bridle.core.errors import BridleError
 from bridle.core.session_api import LiveSession, SessionApi
 from bridle.scale.token_auth import TokenGate
-from bridle.surfaces.file_names import FileFinder
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.contexts import ServiceContexts
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.news_feed import NewsFeed
@@ -31,7 +29,9 @@ from bridle.surfaces.rest.problem_document import (
 )
 from bridle.surfaces.rest.readiness import Checks, Readiness, store_check
 from bridle.surfaces.rest.request_parser import parse_request
-from bridle.surfaces.usage_by_hour import UsageHistory
+from bridle.surfaces.rest.usage_by_hour import UsageHistory
+from bridle.surfaces.shared.file_names import FileFinder
+from bridle.surfaces.shared.folder_info import Folders
 
 log = logging.getLogger("bridle.rest")
 

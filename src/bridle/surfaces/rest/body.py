@@ -5,7 +5,6 @@ So the app never waits for a slow client, and never starts with half a request.
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bridle.surfaces.error_codes import ErrorKind
 from bridle.surfaces.rest.problem_document import (
     TOO_LARGE,
     TOO_MANY_CONNECTIONS,
@@ -13,6 +12,7 @@ from bridle.surfaces.rest.problem_document import (
     ProblemResponse,
     document,
 )
+from bridle.surfaces.shared.error_codes import ErrorKind
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_TOGETHER_BYTES = 8 * MAX_BODY_BYTES  # of all bodies being read

@@ -23,7 +23,6 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
 from bridle.core.codec import encode
-from bridle.surfaces.error_codes import ErrorKind
 from bridle.surfaces.rest.problem_document import (
     BAD_REQUEST,
     HEADERS_TOO_LARGE,
@@ -33,6 +32,7 @@ from bridle.surfaces.rest.problem_document import (
     ProblemResponse,
     document,
 )
+from bridle.surfaces.shared.error_codes import ErrorKind
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_LINE_BYTES = 16 * 1024 * 1024  # of JSON-RPC over a WebSocket

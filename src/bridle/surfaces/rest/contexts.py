@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from bridle.core.session_api import LiveSession
 from bridle.core.tenancy import Principal, may_see
 from bridle.scale.token_auth import NODE, TokenGate
-from bridle.surfaces.file_names import FileFinder
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.news_feed import NewsFeed
 from bridle.surfaces.rest.operation import ServiceContext
-from bridle.surfaces.usage_by_hour import UsageHistory
+from bridle.surfaces.rest.usage_by_hour import UsageHistory
+from bridle.surfaces.shared.file_names import FileFinder
+from bridle.surfaces.shared.folder_info import Folders
 
 MAX_DESKS = 256
 

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Struct
 
 import bridle
-from bridle.surfaces.error_codes import INTERNAL_ERROR, INVALID_PARAMS, SESSION_NOT_FOUND, ErrorKind
 from bridle.surfaces.rest.operation import Operation
 from bridle.surfaces.rest.problem_document import (
     HEADERS_TOO_LARGE,
@@ -23,6 +22,7 @@ from bridle.surfaces.rest.problem_document import (
     UNSUPPORTED_MEDIA_TYPE,
     ProblemDocument,
 )
+from bridle.surfaces.shared.error_codes import INTERNAL_ERROR, INVALID_PARAMS, SESSION_NOT_FOUND, ErrorKind
 
 REF = "#/components/schemas/{name}"
 EVERYWHERE = (

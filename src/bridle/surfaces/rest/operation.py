@@ -13,14 +13,14 @@ from starlette.responses import Response
 
 from bridle.core.ids import SessionId
 from bridle.core.session_api import LiveSession, SessionApi
-from bridle.surfaces.error_codes import ErrorKind
-from bridle.surfaces.file_names import FileFinder
-from bridle.surfaces.folder_info import Folders
-from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.news_feed import NewsFeed
 from bridle.surfaces.rest.readiness import Readiness
-from bridle.surfaces.usage_by_hour import UsageHistory
+from bridle.surfaces.rest.usage_by_hour import UsageHistory
+from bridle.surfaces.shared.error_codes import ErrorKind
+from bridle.surfaces.shared.file_names import FileFinder
+from bridle.surfaces.shared.folder_info import Folders
+from bridle.surfaces.shared.folder_queries import FolderQueries
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from bridle.core.codec import encode
 from bridle.core.errors import BridleError
-from bridle.surfaces.error_codes import INTERNAL_ERROR, ErrorKind, classify_error
+from bridle.surfaces.shared.error_codes import INTERNAL_ERROR, ErrorKind, classify_error
 
 MEDIA_TYPE = "application/problem+json"
 UNSAID = "an error inside Bridle; its log says more"

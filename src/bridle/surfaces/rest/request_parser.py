@@ -12,7 +12,7 @@ from starlette.requests import Request
 from bridle.core.errors import UsageError
 from bridle.core.ids import is_session_id
 from bridle.surfaces.rest.operation import Operation, ServiceContext, ValidRequest
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_ID_CHARS = 128
 MAX_AT_ONCE_BYTES = 256 * 1024  # about 10 ms; decoding more would block the event loop

@@ -18,8 +18,6 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import BridleError, UsageError
-from bridle.surfaces.error_codes import INTERNAL_ERROR as INTERNAL
-from bridle.surfaces.error_codes import REQUEST_CANCELLED, Refused
 from bridle.surfaces.meerkat.requests import CreateParams, TurnParams
 from bridle.surfaces.meerkat.results import run_result
 from bridle.surfaces.rpc import methods as ask
@@ -47,8 +45,10 @@ from bridle.surfaces.rpc.runs import RpcRunFailed, RpcRuns
 from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import RpcClientTools
-from bridle.surfaces.truncation import encode_truncated
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.error_codes import INTERNAL_ERROR as INTERNAL
+from bridle.surfaces.shared.error_codes import REQUEST_CANCELLED, Refused
+from bridle.surfaces.shared.truncation import encode_truncated
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_RUNS = 64  # of one client, at once
 MAX_QUICK = 64  # other requests at once

@@ -14,10 +14,8 @@ from bridle.core.protocol import Archive, Command, Prompt, Resume, Steer
 from bridle.core.queries import IsRunning, ListSessions, Records
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.error_codes import CAPABILITY_UNAVAILABLE, Refused
-from bridle.surfaces.meerkat.capabilities import Capabilities, build_capabilities
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
-from bridle.surfaces.meerkat.contract import parse_contract
+from bridle.surfaces.meerkat.contract import Capabilities, build_capabilities, parse_contract
 from bridle.surfaces.meerkat.requests import CallbackTool
 from bridle.surfaces.meerkat.results import (
     History,
@@ -35,9 +33,10 @@ from bridle.surfaces.rpc.runs import RpcRuns, parse_session_id
 from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import RpcClientTools
-from bridle.surfaces.run_driver import resume_if_interrupted
-from bridle.surfaces.session_calls import fork_session, read_session
-from bridle.surfaces.validation_error import format_validation_error
+from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.shared.run_driver import resume_if_interrupted
+from bridle.surfaces.shared.session_calls import fork_session, read_session
+from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_ROWS = 1_000
 MAX_RECORDS = 1_000

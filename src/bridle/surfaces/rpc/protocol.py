@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.error_codes import classify_error
+from bridle.surfaces.shared.error_codes import classify_error
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

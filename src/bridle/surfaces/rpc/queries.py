@@ -7,15 +7,15 @@ from msgspec import Struct, defstruct
 from msgspec.structs import asdict
 
 from bridle.core.protocol import Delete
-from bridle.surfaces.export import Format
-from bridle.surfaces.folder_info import RuleList
-from bridle.surfaces.folder_queries import FolderQueries
 from bridle.surfaces.rpc.methods import FolderParams, Offset, Params, SessionParams
 from bridle.surfaces.rpc.runs import parse_session_id
 from bridle.surfaces.rpc.server_context import RpcContext
-from bridle.surfaces.session_calls import export_session
-from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.usage import AllStats, Stats, count_session_usage
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.folder_info import RuleList
+from bridle.surfaces.shared.folder_queries import FolderQueries
+from bridle.surfaces.shared.session_calls import export_session
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.usage import AllStats, Stats, count_session_usage
 
 
 class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):

@@ -28,20 +28,26 @@ from bridle.core.protocol import (
 )
 from bridle.core.queries import Records
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.error_codes import SKILL_NOT_FOUND, ErrorKind, Refused, classify_result
 from bridle.surfaces.meerkat.events import SkillResolutionFailed
 from bridle.surfaces.meerkat.requests import CreateParams, RunRequest, TurnParams, to_run_request
 from bridle.surfaces.meerkat.results import run_result
 from bridle.surfaces.meerkat.skills import add_skills
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.rpc.line_encoder import EventLines
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import notification_line
 from bridle.surfaces.rpc.server_context import RpcContext
+from bridle.surfaces.rpc.streams import EventLines
 from bridle.surfaces.rpc.tools import RpcClientTools
-from bridle.surfaces.run_driver import Asked, RunDriver, answer_unattended, leave_to_others, rules_needed
-from bridle.surfaces.session_keys import open_session
-from bridle.surfaces.truncation import encode_truncated
+from bridle.surfaces.shared.error_codes import SKILL_NOT_FOUND, ErrorKind, Refused, classify_result
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import (
+    Asked,
+    RunDriver,
+    answer_unattended,
+    leave_to_others,
+    rules_needed,
+)
+from bridle.surfaces.shared.session_calls import open_session
+from bridle.surfaces.shared.truncation import encode_truncated
 
 MAX_DEFERRED = 1_000
 BEGIN_S = 30.0

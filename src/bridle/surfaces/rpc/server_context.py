@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.folder_info import Folders
 from bridle.surfaces.meerkat.contract import Contract
+from bridle.surfaces.shared.folder_info import Folders
 
 
 async def _everybody(target: str) -> None:

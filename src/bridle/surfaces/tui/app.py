@@ -26,8 +26,9 @@ from bridle.core.errors import BridleError, SessionNotFound
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Cancel, Resume
 from bridle.core.session_api import LiveSession
-from bridle.surfaces.terminal import one_line, visible
-from bridle.surfaces.text_format import short_id
+from bridle.surfaces.shared.terminal import one_line, visible
+from bridle.surfaces.shared.text_format import short_id
+from bridle.surfaces.shared.view_model.view_types import Flash, Patch, ViewSnapshot
 from bridle.surfaces.tui.completion import Completer
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.external_editor import edit_text, quit_on_signal
@@ -44,7 +45,6 @@ from bridle.surfaces.tui.session_link import LinkState, SessionLink
 from bridle.surfaces.tui.startup import ExitState, Opening, StartOptions
 from bridle.surfaces.tui.status_lines import LinkStatus
 from bridle.surfaces.tui.theme import THEMES
-from bridle.surfaces.view_model.view_types import Flash, Patch, ViewSnapshot
 
 AGAIN_S = 2.0
 """How soon a key must be pressed again to confirm the first press."""

@@ -12,10 +12,10 @@ from msgspec import Struct
 from bridle.core.errors import BridleError
 from bridle.core.queries import ServerPrompts
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.terminal import one_line
+from bridle.surfaces.shared.terminal import one_line
 
 if TYPE_CHECKING:
-    from bridle.surfaces.file_names import FileFinder
+    from bridle.surfaces.shared.file_names import FileFinder
 
 MAX_COMPLETIONS = 50
 KEPT_S = 10.0  # skills are read again after this time
@@ -69,7 +69,10 @@ class Completer:
 
     async def find(self, fragment: Fragment, cwd: str) -> list[Completion]:
         """Return the completions, best first; raises BridleError."""
-        from bridle.surfaces.file_names import FileFinder, rank_paths  # the first frame needs no search
+        from bridle.surfaces.shared.file_names import (  # the first frame needs no search
+            FileFinder,
+            rank_paths,
+        )
 
         if fragment.kind == "file":
             self._files = self._files or FileFinder()

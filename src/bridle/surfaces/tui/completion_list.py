@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from bridle.surfaces.terminal import one_line
+from bridle.surfaces.shared.terminal import one_line
 from bridle.surfaces.tui.completion import Completion
 from bridle.surfaces.tui.panels.styles import styled
 

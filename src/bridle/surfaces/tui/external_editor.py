@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bridle.surfaces.editor import run_editor
+from bridle.surfaces.shared.editor import run_editor
 
 MAX_BYTES = 4 * 1024 * 1024
 LEAVE_S = {signal.SIGTERM: 15, signal.SIGHUP: 5}

@@ -23,7 +23,15 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from bridle.surfaces.session_calls import fork_session
+from bridle.surfaces.shared.session_calls import fork_session
+from bridle.surfaces.shared.view_model.view_types import (
+    Call,
+    Head,
+    HeadChanged,
+    Patch,
+    ViewPage,
+    ViewSnapshot,
+)
 from bridle.surfaces.tui.conversation.view import Conversation
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.keys import bindings
@@ -35,7 +43,6 @@ from bridle.surfaces.tui.panels.palette_commands import run_command
 from bridle.surfaces.tui.panels.styles import styled
 from bridle.surfaces.tui.session_link import SessionLink
 from bridle.surfaces.tui.status_lines import HeaderLine, LinkStatus, StatusLine
-from bridle.surfaces.view_model.view_types import Call, Head, HeadChanged, Patch, ViewPage, ViewSnapshot
 
 if TYPE_CHECKING:
     from bridle.surfaces.tui.find_bar import FindBar

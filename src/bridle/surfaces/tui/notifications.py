@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from bridle.surfaces.terminal import cut, one_line
-from bridle.surfaces.view_model.view_types import Weight
+from bridle.surfaces.shared.terminal import cut, one_line
+from bridle.surfaces.shared.view_model.view_types import Weight
 
 Notify = Literal["off", "bell", "osc9", "osc777"]
 

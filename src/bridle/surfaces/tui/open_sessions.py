@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
-from bridle.surfaces.view_model.view_types import Head
+from bridle.surfaces.shared.view_model.view_types import Head
 
 MODES: tuple[Mode, ...] = ("ask", "plan", "accept-edits")
 """The modes that one key cycles through; yolo must be chosen by name."""

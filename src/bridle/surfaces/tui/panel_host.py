@@ -10,6 +10,7 @@ from bridle.config.settings import Settings
 from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.session_api import LiveSession, SessionApi
+from bridle.surfaces.shared.view_model.view_types import Answer, Head
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.keys import format_keys
 from bridle.surfaces.tui.main_screen import MainScreen
@@ -17,10 +18,9 @@ from bridle.surfaces.tui.open_sessions import OpenSessions
 from bridle.surfaces.tui.panels.host import DiffStyle, SessionViews
 from bridle.surfaces.tui.panels.notifications import notify, report_errors
 from bridle.surfaces.tui.session_link import SessionLink
-from bridle.surfaces.view_model.view_types import Answer, Head
 
 if TYPE_CHECKING:
-    from bridle.surfaces.folder_queries import FolderQueries
+    from bridle.surfaces.shared.folder_queries import FolderQueries
 
 SSH_VARIABLES = ("SSH_CONNECTION", "SSH_TTY")
 
@@ -65,8 +65,8 @@ class AppPanelHost:
     @property
     def folders(self) -> "FolderQueries":
         """The queries about folders; imported when the first panel needs them."""
-        from bridle.surfaces.folder_info import Folders
-        from bridle.surfaces.folder_queries import FolderQueries
+        from bridle.surfaces.shared.folder_info import Folders
+        from bridle.surfaces.shared.folder_queries import FolderQueries
 
         return FolderQueries(self.api, Folders(self._shell.environ, self._shell.front.home_cwd))
 

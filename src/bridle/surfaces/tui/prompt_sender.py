@@ -5,15 +5,37 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import user_message
-from bridle.core.protocol import MAX_PROMPT_BYTES, Command, Prompt, Steer
+from bridle.core.permission import SHELL_TOOL
+from bridle.core.protocol import MAX_PROMPT_BYTES, Command, Prompt, RunOptions, Steer
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import title_from
-from bridle.surfaces.shell_prompt import command_in, shell_options
 from bridle.surfaces.tui.open_sessions import OpenSessions, PromptOptions, PromptTarget
+
+# ---------------------------------------------------------------------------- shell prompt
+# `!command`: a shell command typed by a person, run in the session without a model.
+
+
+SIGN = "!"
+MODEL = f"direct/{SHELL_TOOL}"
+"""No model: the prompt is the command."""
+
+
+def command_in(text: str) -> str:
+    """Return the command of a line that starts with `!`; empty for any other line."""
+    return text.removeprefix(SIGN).strip() if text.startswith(SIGN) else ""
+
+
+def shell_options(options: RunOptions) -> RunOptions:
+    """Return the options of a typed command: it needs no approval, but deny rules apply."""
+    return replace(options, model=MODEL, allow=(*options.allow, SHELL_TOOL))
+
+
+# ---------------------------------------------------------------------------- prompt sender
 
 
 class OutgoingPrompt(Struct, frozen=True):
@@ -56,7 +78,7 @@ async def send(
         text, steers = line, False
         options = shell_options(options)
     elif text.startswith("/"):
-        from bridle.surfaces.skill_prompt import expand_in
+        from bridle.surfaces.shared.skill_prompt import expand_in
 
         whole = await asyncio.to_thread(expand_in, text, cwd, environ)
         title = title_from(text) if whole != text else ""

@@ -12,7 +12,7 @@ from bridle.core.errors import DaemonGone
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.daemon.daemon_choice import choose_daemon
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
-from bridle.surfaces.terminal import Console, Screen
+from bridle.surfaces.shared.terminal import Console, Screen
 
 if TYPE_CHECKING:
     from bridle.providers.embedded import Progress, Weights

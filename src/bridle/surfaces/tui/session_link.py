@@ -21,10 +21,17 @@ from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.core.session_api import LiveSession, Receipt, SessionApi
-from bridle.surfaces.view_model.view_types import Grow, HeadChanged, Patch, Reset, ViewPage, ViewSnapshot
+from bridle.surfaces.shared.view_model.view_types import (
+    Grow,
+    HeadChanged,
+    Patch,
+    Reset,
+    ViewPage,
+    ViewSnapshot,
+)
 
 if TYPE_CHECKING:
-    from bridle.surfaces.view_model.view import ViewModel
+    from bridle.surfaces.shared.view_model.view import ViewModel
 
 LinkState = Literal["connecting", "ready", "reconnecting"]
 Opener = Callable[[], Awaitable[SessionApi]]
@@ -155,7 +162,7 @@ class SessionLink:
 
     async def older(self, session: SessionId, before: int) -> ViewPage:
         """Return the items before those loaded; raises BridleError."""
-        from bridle.surfaces.view_model.loader import load_older_items
+        from bridle.surfaces.shared.view_model.loader import load_older_items
 
         return await load_older_items(self.api, session, before)
 
@@ -167,7 +174,7 @@ class SessionLink:
                 self._listener.heard(one.session, one.live, deleted=one.deleted)
 
     async def _follow(self, api: SessionApi, session: SessionId) -> None:
-        from bridle.surfaces.view_model.loader import open_view
+        from bridle.surfaces.shared.view_model.loader import open_view
 
         try:
             while True:

@@ -10,12 +10,12 @@ from textual.widget import Widget
 
 from bridle.core.context import ContextUsage
 from bridle.core.permission import Mode
-from bridle.surfaces.terminal import Colour, cut, one_line
-from bridle.surfaces.text_format import describe_cost
+from bridle.surfaces.shared.terminal import Colour, cut, one_line
+from bridle.surfaces.shared.text_format import describe_cost
+from bridle.surfaces.shared.view_model.view_types import Head, State
 from bridle.surfaces.tui.open_sessions import OpenSessions
 from bridle.surfaces.tui.panels.styles import OUTCOMES, Part, styled
 from bridle.surfaces.tui.session_link import LinkState
-from bridle.surfaces.view_model.view_types import Head, State
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPIN_S = 0.1

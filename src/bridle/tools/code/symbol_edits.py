@@ -19,7 +19,7 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.language_servers import SymbolInfo
 from bridle.tools.edits import has_crlf
-from bridle.tools.indentation import indent_of
+from bridle.tools.fuzzy_edit import indent_of
 
 PieceAction = Literal["replace", "insert_before", "insert_after", "delete"]
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bridle.core.errors import ToolError
-from bridle.tools.commands.command_builder import CommandBuilder, assignment_of, read_body
 from bridle.tools.commands.lexer import (
     EXPANDING,
     Lexer,
@@ -24,10 +23,28 @@ from bridle.tools.commands.lexer import (
     unescape_backquotes,
     utf8,
 )
-from bridle.tools.commands.node_types import COMPOUND, LOOPS, REDIRECTS, SIMPLE, SUBSTITUTIONS, WORDS
-from bridle.tools.commands.readable import find_unreadable
-from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, Step
-from bridle.tools.commands.syntax_tree import Tree, has_heredoc
+from bridle.tools.commands.script import (
+    Block,
+    CommandBuilder,
+    Construct,
+    Feed,
+    Redirect,
+    Script,
+    Step,
+    assignment_of,
+    read_body,
+)
+from bridle.tools.commands.syntax_tree import (
+    COMPOUND,
+    LOOPS,
+    REDIRECTS,
+    SIMPLE,
+    SUBSTITUTIONS,
+    WORDS,
+    Tree,
+    find_unreadable,
+    has_heredoc,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node

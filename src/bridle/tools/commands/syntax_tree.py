@@ -1,10 +1,78 @@
 """Parse bash with the tree-sitter grammar, which is loaded when the first command line is parsed."""
 
+import re
+import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bridle.tools.commands.lexer import utf8
-from bridle.tools.commands.node_types import SUBSTITUTIONS
+
+# ---------------------------------------------------------------------------- readable
+# Reject command lines that are too long to analyze or contain hidden characters.
+
+
+MAX_BYTES = 64 * 1024
+MAX_LOOSE_BYTES = 4 * 1024
+"""The limit outside quotes and here-documents: the grammar takes quadratic time on invalid input, 100 ms for
+this size."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
+_CLOSED = re.compile(r"""'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.|<<-?[ ]?["'\\]?(\w++)[^\n]*+\n""", re.DOTALL)
+
+
+def find_unreadable(text: str) -> str:
+    """Return why a command line is not parsed at all; empty for one that is."""
+    if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
+        return f"the command line is longer than {MAX_BYTES} bytes"
+    if len(text) > MAX_LOOSE_BYTES and _loose_bytes(text) > MAX_LOOSE_BYTES:
+        return f"the command line contains more than {MAX_LOOSE_BYTES} bytes of commands"
+    if _CONTROL.search(text):
+        return "the command line contains control characters"
+    if not text.isascii() and any(
+        unicodedata.category(char) in _HIDDEN for char in text if not char.isascii()
+    ):
+        return "the command line contains invisible characters"
+    return ""
+
+
+def _loose_bytes(text: str) -> int:
+    """Count the bytes outside quotes and here-documents, roughly."""
+    loose, position = 0, 0
+    for match in _CLOSED.finditer(text):
+        if match.start() < position:
+            continue
+        loose += match.start() - position
+        position = match.end()
+        if match[1]:
+            position = max(position, text.find("\n" + match[1], position - 1))
+        elif set("$`") & set(match[0]) and match[0][0] == '"':
+            loose += len(match[0])
+    return loose + len(text) - position
+
+
+# ---------------------------------------------------------------------------- node types
+# The node types of the bash grammar.
+
+
+COMPOUND = frozenset(
+    "if_statement elif_clause else_clause while_statement do_group for_statement c_style_for_statement"
+    " case_statement case_item".split()
+)
+LOOPS = frozenset("while_statement for_statement c_style_for_statement".split())
+SIMPLE = frozenset(
+    "command declaration_command unset_command variable_assignment variable_assignments".split()
+)
+REDIRECTS = frozenset("file_redirect herestring_redirect heredoc_redirect".split())
+WORDS = frozenset(
+    "word string raw_string ansi_c_string translated_string concatenation number simple_expansion expansion"
+    " command_substitution process_substitution brace_expression arithmetic_expansion extglob_pattern".split()
+)
+SUBSTITUTIONS = ("command_substitution", "process_substitution")
+
+
+# ---------------------------------------------------------------------------- syntax tree
+
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

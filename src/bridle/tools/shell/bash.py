@@ -16,9 +16,8 @@ from bridle.core.tool import Access, ToolSpec
 from bridle.tools.paths import printable
 from bridle.tools.secrets import Masker
 from bridle.tools.shell.confinement import Confinement, confine
-from bridle.tools.shell.live_output import LiveOutput
 from bridle.tools.shell.result import format_ending, limit_notes, output_text
-from bridle.tools.shell.running_command import RunningCommand
+from bridle.tools.shell.running_command import LiveOutput, RunningCommand
 from bridle.tools.shell.session_shells import CANCEL_GRACE_S, SessionShells, is_below
 from bridle.tools.shell.settings import MAX_TIMEOUT_S, MIN_TIMEOUT_S
 from bridle.tools.shell.state import MAX_COMMAND_BYTES

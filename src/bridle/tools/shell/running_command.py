@@ -4,17 +4,186 @@ import asyncio
 import fcntl
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
+from threading import Event
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.ids import SessionId
 from bridle.core.ports import Process, ProcessSpec, Sandbox
-from bridle.tools.shell.live_output import LiveOutput
+from bridle.tools.secrets import Masker
 from bridle.tools.shell.output_buffer import OutputBuffer
-from bridle.tools.shell.output_reader import OutputReader
 from bridle.tools.shell.state import MAX_REPORT_BYTES
+from bridle.tools.shell.terminal_text import LiveText
+from bridle.tools.threads import run_in_thread
+
+# ---------------------------------------------------------------------------- live output
+# Show output while it arrives, limited in rate and size.
+
+
+MAX_LIVE_BYTES = 256 * 1024
+INTERVAL_S = 0.05
+
+
+class LiveOutput:
+    """Sends the output of a running call to its watchers."""
+
+    def __init__(
+        self, emit: Callable[[str], None], masker: Masker, *, max_bytes: int = MAX_LIVE_BYTES
+    ) -> None:
+        """Call `emit` with texts, in the event loop."""
+        self._emit = emit
+        self._text = LiveText(masker)
+        self._left = max_bytes
+        self._pending = bytearray()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._earliest = 0.0
+
+    def feed(self, data: bytes) -> None:
+        """Add printed bytes; bytes beyond the limit are not shown."""
+        if not self._left:
+            return
+        self._pending += data[: self._left]
+        self._left -= min(self._left, len(data))
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._earliest, self._show)
+
+    def close(self) -> None:
+        """Show the rest; the output ends here."""
+        self._say(self._text.feed(bytes(self._pending)) + self._text.flush())
+        if not self._left:
+            self._say("\n[there is more; it is not shown live]\n")
+        self.drop()
+
+    def drop(self) -> None:
+        """Discard pending output and show no more."""
+        self._pending.clear()
+        self._left = 0
+
+    def _show(self) -> None:
+        self._timer = None
+        self._earliest = self._loop.time() + INTERVAL_S
+        data = bytes(self._pending)
+        self._pending.clear()
+        self._say(self._text.feed(data))
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._emit(text)
+
+
+# ---------------------------------------------------------------------------- output reader
+# Move a command's output from its pipe into its ring, and report it to a callback.
+#
+# ```
+# command --pipe--> [readable] --thread: read, append--> ring
+#                       ^                  |
+#                       '------------------+--> heard(first bytes)
+# ```
+#
+# The pump does not wait for the pipe to close: a runaway process may hold it open forever. A command that
+# prints faster than the disk writes is slowed down by its full pipe.
+
+
+_PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the default 64 KiB cost a third of the speed
+_ROUND_BYTES = 16 * 1024 * 1024  # per round, then the thread pool can do other work
+_LAST_BYTES = 64 * 1024 * 1024  # read after the command's end, from processes that still print
+_HEARD_BYTES = 256 * 1024
+
+
+class _Moved(Struct, frozen=True):
+    start: bytes
+    """The first of the moved bytes."""
+    size: int
+    is_dry: bool
+    is_closed: bool
+
+
+class OutputReader:
+    """Reads one pipe."""
+
+    def __init__(self, ring: OutputBuffer, heard: Callable[[bytes], None]) -> None:
+        """Open the pipe; `heard` is called in the event loop with the first bytes of each round."""
+        self._ring = ring
+        self._heard = heard
+        self._came = asyncio.Event()
+        self._is_ending = False
+        self._source, self.target = os.pipe()
+        """The descriptor to print to."""
+        os.set_blocking(self._source, False)
+        with suppress(AttributeError, OSError):  # not Linux, or the user has too many large pipes
+            fcntl.fcntl(self.target, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def close_target(self) -> None:
+        """Close this process's copy of `target`, after a program got it or failed to start."""
+        if self.target >= 0:
+            os.close(self.target)
+        self.target = -1
+
+    def close(self) -> None:
+        """Close a pump that never ran."""
+        self.close_target()
+        os.close(self._source)
+
+    def end(self) -> None:
+        """Make `run` read what is in the pipe now, and then return."""
+        self._is_ending = True
+        self._came.set()
+
+    async def run(self) -> None:
+        """Move bytes until the pipe is closed or `end` is called; then close the pipe."""
+        last = 0
+        try:
+            while True:
+                is_last = self._is_ending
+                moved = await run_in_thread(self._move)
+                if moved.size:
+                    self._heard(moved.start)
+                if moved.is_closed:
+                    return
+                if is_last:
+                    last += moved.size
+                    if moved.is_dry or last > _LAST_BYTES:
+                        return
+                elif moved.is_dry:
+                    await self._readable()
+        finally:
+            os.close(self._source)
+
+    async def _readable(self) -> None:
+        if self._is_ending:
+            return
+        loop = asyncio.get_running_loop()
+        self._came.clear()
+        loop.add_reader(self._source, self._came.set)
+        try:
+            await self._came.wait()
+        finally:
+            loop.remove_reader(self._source)
+
+    def _move(self, stop: Event) -> _Moved:
+        buffer = memoryview(bytearray(_PIPE_BYTES))
+        start, size = b"", 0
+        while size < _ROUND_BYTES and not stop.is_set():
+            try:
+                count = os.readv(self._source, [buffer])
+            except BlockingIOError:
+                return _Moved(start, size, is_dry=True, is_closed=False)
+            if not count:
+                return _Moved(start, size, is_dry=True, is_closed=True)
+            size += count
+            self._ring.append(buffer[:count])
+            if len(start) < _HEARD_BYTES:
+                start += buffer[:count]
+        return _Moved(start, size, is_dry=False, is_closed=False)
+
+
+# ---------------------------------------------------------------------------- running command
+
 
 EndedBy = Literal["itself", "timeout", "output", "request"]
 

@@ -4,9 +4,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bridle.core.ids import CallId, SessionId
+from bridle.surfaces.shared.view_model.view_types import (
+    Answer,
+    Call,
+    Head,
+    Item,
+    Said,
+    ViewPage,
+    ViewSnapshot,
+)
 from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
 from bridle.surfaces.tui.conversation.text_wrap import Flow, Line, wrap
-from bridle.surfaces.view_model.view_types import Answer, Call, Head, Item, Said, ViewPage, ViewSnapshot
 
 HEAD = Head(session=SessionId("s"), seq=1, title="", cwd="/", agent="coder")
 

@@ -3,8 +3,8 @@
 import pytest
 
 from bridle.core.ids import CallId, SessionId
+from bridle.surfaces.shared.view_model.view_types import Attached, Call
 from bridle.surfaces.tui.conversation.cards import LIVE_LINES, card_flows
-from bridle.surfaces.view_model.view_types import Attached, Call
 from tests.surfaces.tui.conversation.samples import call, wrapped
 
 DIFF = "--- a.py\n+++ a.py\n@@ -9,2 +9,3 @@\n import os\n-helo()\n+hello()\n+world()\n"

@@ -1,8 +1,8 @@
 """What was said, thought and noted."""
 
 from bridle.core.ids import RunId
-from bridle.surfaces.tui.conversation.items import note_flows, said_flows, thought_head
-from bridle.surfaces.view_model.view_types import Attached, Note, Said
+from bridle.surfaces.shared.view_model.view_types import Attached, Note, Said
+from bridle.surfaces.tui.conversation.rows import note_flows, said_flows, thought_head
 from tests.surfaces.tui.conversation.samples import said, wrapped
 
 

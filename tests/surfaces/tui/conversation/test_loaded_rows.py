@@ -1,8 +1,8 @@
 """What is held of a conversation: pages that come and go, and rows that patches are about."""
 
 from bridle.core.ids import CallId
+from bridle.surfaces.shared.view_model.view_types import ViewPage
 from bridle.surfaces.tui.conversation.loaded_rows import KEPT_ROWS, MAX_ROWS, LinePosition, LoadedRows
-from bridle.surfaces.view_model.view_types import ViewPage
 from tests.surfaces.tui.conversation.samples import answer, call, page, said, texts, view
 
 

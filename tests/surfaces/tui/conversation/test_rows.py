@@ -1,7 +1,7 @@
 """One item on the screen."""
 
+from bridle.surfaces.shared.view_model.view_types import Thought
 from bridle.surfaces.tui.conversation.rows import Row
-from bridle.surfaces.view_model.view_types import Thought
 from tests.surfaces.tui.conversation.samples import answer, call, texts
 
 

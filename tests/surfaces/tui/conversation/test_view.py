@@ -8,10 +8,10 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 from bridle.core.ids import SessionId
+from bridle.surfaces.shared.view_model.view_types import Drop, Flash, Grow, Put, Thought
 from bridle.surfaces.tui.conversation import Conversation
 from bridle.surfaces.tui.conversation.loaded_rows import KEPT_ROWS, MAX_ROWS
 from bridle.surfaces.tui.theme import THEMES
-from bridle.surfaces.view_model.view_types import Drop, Flash, Grow, Put, Thought
 from tests.patience import PATIENCE_S
 from tests.surfaces.tui.conversation.samples import answer, call, page, said, view
 from tests.surfaces.tui.conversation.test_cards import DIFF

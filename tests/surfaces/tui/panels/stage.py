@@ -28,12 +28,12 @@ from bridle.core.server_views import ServerView
 from bridle.core.session_api import ForkReceipt, LiveSession, Receipt
 from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.export import Format
-from bridle.surfaces.folder_info import AgentRow, ModelView
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.folder_info import AgentRow, ModelView
+from bridle.surfaces.shared.usage import Stats
+from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.keys import format_keys
 from bridle.surfaces.tui.panels.host import Child, DiffStyle, Point
-from bridle.surfaces.usage import Stats
-from bridle.surfaces.view_model.view_types import Head
 
 SESSION = SessionId("s1")
 DIFF = """\

@@ -10,7 +10,7 @@ from bridle.core.protocol import Archive, Cancel, Compact, Pin, QueuedPrompt, Re
 from bridle.core.queries import Diff, NextContext
 from bridle.core.revision import FileChange, FileState
 from bridle.core.server_views import ServerView
-from bridle.surfaces.folder_info import AgentRow, ModelView
+from bridle.surfaces.shared.folder_info import AgentRow, ModelView
 from bridle.surfaces.tui.keys import KEYS
 from bridle.surfaces.tui.panels.host import Child
 from bridle.surfaces.tui.panels.palette_commands import COMMANDS, run_command, system_commands

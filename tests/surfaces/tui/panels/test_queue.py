@@ -3,9 +3,9 @@
 from bridle.core.ids import RunId
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import DropQueued, EditQueued, QueuedPrompt
+from bridle.surfaces.shared.view_model.view_types import RunHead
 from bridle.surfaces.tui.panels.live_windows import update_windows
 from bridle.surfaces.tui.panels.queue import QueueScreen
-from bridle.surfaces.view_model.view_types import RunHead
 from tests.surfaces.tui.panels.stage import SESSION, Stage, head, settled
 
 PICTURE = Media("image/png", "AAAA", "a.png")

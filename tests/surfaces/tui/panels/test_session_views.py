@@ -7,7 +7,7 @@ from bridle.core.model import Price
 from bridle.core.protocol import Rewind
 from bridle.core.queries import Records
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.session_calls import read_session
+from bridle.surfaces.shared.session_calls import read_session
 from bridle.surfaces.tui.panels.host import Child, Point
 from bridle.surfaces.tui.panels.session_views import ApiSessionViews, descendants
 from tests.sessions.stage import Play, Stage, says

@@ -6,8 +6,12 @@ from typing import Any
 from starlette.responses import Response
 
 from bridle.core.session_api import LiveSession
-from bridle.surfaces.meerkat.capabilities import Capabilities, build_capabilities
-from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+from bridle.surfaces.meerkat.contract import (
+    DEFAULT_CONTRACT,
+    Capabilities,
+    build_capabilities,
+    parse_contract,
+)
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 
 CONTRACT = parse_contract(DEFAULT_CONTRACT)

@@ -6,16 +6,16 @@ from starlette.responses import Response
 from bridle.core.errors import UsageError
 from bridle.core.protocol import Command, Prompt, Steer
 from bridle.core.session_api import Receipt
-from bridle.surfaces.error_codes import (
+from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
+from bridle.surfaces.rest.operations.fields import Traced
+from bridle.surfaces.shared.error_codes import (
     DUPLICATE_INPUT,
     HOOK_DENIED,
     PROVIDER_ERROR,
     SESSION_BUSY,
     SESSION_NOT_RUNNING,
 )
-from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
-from bridle.surfaces.rest.operations.fields import Traced
-from bridle.surfaces.run_driver import resume_if_interrupted
+from bridle.surfaces.shared.run_driver import resume_if_interrupted
 
 
 async def _command(ask: ValidRequest[Command, Nothing, Traced]) -> Response:

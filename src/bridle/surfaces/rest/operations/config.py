@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from bridle.surfaces.error_codes import ErrorKind
 from bridle.surfaces.meerkat.config import ConfigEnvelope, SettingsChanged, UserConfig
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.problem_document import ProblemResponse, document
+from bridle.surfaces.shared.error_codes import ErrorKind
 
 SETTINGS_CHANGED = ErrorKind(
     "SETTINGS_CHANGED", -32602, 412, "The settings have been changed since they were read"

@@ -9,10 +9,10 @@ from starlette.responses import Response
 from bridle.core.queries import ServerPrompts
 from bridle.core.server_views import PromptView
 from bridle.core.skill import Skill
-from bridle.surfaces.file_names import MAX_LIMIT, FoundFiles
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import Cwd, InFolder, Text
-from bridle.surfaces.skill_prompt import expand_in
+from bridle.surfaces.shared.file_names import MAX_LIMIT, FoundFiles
+from bridle.surfaces.shared.skill_prompt import expand_in
 
 
 class FilesQuery(InFolder, frozen=True, forbid_unknown_fields=True):

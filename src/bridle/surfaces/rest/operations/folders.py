@@ -8,11 +8,11 @@ from starlette.responses import Response
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.server_views import ServerView
 from bridle.core.skill import Skill
-from bridle.surfaces.folder_info import AgentRow, ModelView, RuleList
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import InFolder, Text
-from bridle.surfaces.usage import AllStats, time_before
-from bridle.surfaces.usage_by_hour import UsePlots
+from bridle.surfaces.rest.usage_by_hour import UsePlots
+from bridle.surfaces.shared.folder_info import AgentRow, ModelView, RuleList
+from bridle.surfaces.shared.usage import AllStats, time_before
 
 
 class ModelsQuery(InFolder, frozen=True, forbid_unknown_fields=True):

@@ -8,11 +8,10 @@ from starlette.responses import Response
 from bridle.core.errors import KeyTaken, SessionConflict
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Delete
-from bridle.surfaces.error_codes import DUPLICATE_INPUT, SESSION_BUSY
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Keyed
-from bridle.surfaces.session_calls import fork_session, origin
-from bridle.surfaces.session_keys import session_id_for_key
+from bridle.surfaces.shared.error_codes import DUPLICATE_INPUT, SESSION_BUSY
+from bridle.surfaces.shared.session_calls import fork_session, origin, session_id_for_key
 
 
 class Fork(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from bridle.core.protocol import Record
 from bridle.core.queries import Records, answer_type
-from bridle.surfaces.export import ExportDocument, Format
 from bridle.surfaces.meerkat.results import History, history
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Seq
-from bridle.surfaces.session_calls import export_session
-from bridle.surfaces.session_queries import SESSION_QUERIES, SessionQuery
-from bridle.surfaces.usage import Stats, count_session_usage
+from bridle.surfaces.shared.export import ExportDocument, Format
+from bridle.surfaces.shared.session_calls import export_session
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.usage import Stats, count_session_usage
 
 PAGE = 100
 MAX_PAGE = 1_000

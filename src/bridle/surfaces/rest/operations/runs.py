@@ -13,7 +13,13 @@ from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Text
 from bridle.core.protocol import Cancel, Delete, Prompt
-from bridle.surfaces.error_codes import (
+from bridle.surfaces.meerkat.requests import CreateParams, RunParams, RunRequest, TurnParams, to_run_request
+from bridle.surfaces.meerkat.results import RunResult, run_result
+from bridle.surfaces.meerkat.skills import add_skills
+from bridle.surfaces.rest.operation import Nothing, Operation, ServiceContext, ValidRequest, json_response
+from bridle.surfaces.rest.operations.fields import Traced
+from bridle.surfaces.rest.problem_document import ProblemResponse, document
+from bridle.surfaces.shared.error_codes import (
     AGENT_ERROR,
     APPROVAL_DENIED,
     BUDGET_EXHAUSTED,
@@ -27,22 +33,15 @@ from bridle.surfaces.error_codes import (
     Refused,
     classify_result,
 )
-from bridle.surfaces.meerkat.requests import CreateParams, RunParams, RunRequest, TurnParams, to_run_request
-from bridle.surfaces.meerkat.results import RunResult, run_result
-from bridle.surfaces.meerkat.skills import add_skills
-from bridle.surfaces.output_format import Result
-from bridle.surfaces.rest.operation import Nothing, Operation, ServiceContext, ValidRequest, json_response
-from bridle.surfaces.rest.operations.fields import Traced
-from bridle.surfaces.rest.problem_document import ProblemResponse, document
-from bridle.surfaces.run_driver import (
+from bridle.surfaces.shared.output_format import Result
+from bridle.surfaces.shared.run_driver import (
     answer_unattended,
     leave_to_others,
     resume_if_interrupted,
     rules_needed,
     run_to_end,
 )
-from bridle.surfaces.session_calls import origin
-from bridle.surfaces.session_keys import open_session
+from bridle.surfaces.shared.session_calls import open_session, origin
 
 Approvals = Literal["deny", "wait"]
 RUN_PROBLEMS = (

@@ -18,8 +18,8 @@ from bridle.surfaces.rest.operation import Operation, ValidRequest
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT
 from bridle.surfaces.rest.problem_document import ProblemDocument
 from bridle.surfaces.rest.view_format import BOARD
-from bridle.surfaces.session_calls import read_session
-from bridle.surfaces.view_model.view_types import Patch
+from bridle.surfaces.shared.session_calls import read_session
+from bridle.surfaces.shared.view_model.view_types import Patch
 
 CONTRACT = parse_contract(DEFAULT_CONTRACT)
 MEDIA = "text/event-stream"

@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Text
-from bridle.surfaces.timeline import Timeline, timeline_of
-from bridle.surfaces.view_model.loader import load_older_items, open_view
-from bridle.surfaces.view_model.view_types import ViewPage, ViewSnapshot
+from bridle.surfaces.shared.timeline import Timeline, timeline_of
+from bridle.surfaces.shared.view_model.loader import load_older_items, open_view
+from bridle.surfaces.shared.view_model.view_types import ViewPage, ViewSnapshot
 
 
 class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):

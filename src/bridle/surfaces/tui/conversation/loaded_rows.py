@@ -17,9 +17,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bridle.surfaces.shared.view_model.view_types import Call, Item, Note, Thought, ViewPage, ViewSnapshot
 from bridle.surfaces.tui.conversation.rows import Field, Row
 from bridle.surfaces.tui.conversation.text_wrap import Line
-from bridle.surfaces.view_model.view_types import Call, Item, Note, Thought, ViewPage, ViewSnapshot
 
 MAX_ROWS = 600
 KEPT_ROWS = 450  # rows kept after unloading

@@ -5,8 +5,7 @@ next frames, so that the user does not wait.
 """
 
 from bridle.surfaces.tui.conversation.blocks import Block, BlockSplitter
-from bridle.surfaces.tui.conversation.markdown import block_flows, rough_flows, wrap_flow
-from bridle.surfaces.tui.conversation.tables import Table
+from bridle.surfaces.tui.conversation.markdown import Table, block_flows, rough_flows, wrap_flow
 from bridle.surfaces.tui.conversation.text_wrap import Flow, Line
 
 MAX_CHARS_AT_ONCE = 4_000  # about 20 ms for highlighted code

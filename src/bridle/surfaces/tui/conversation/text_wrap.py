@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from rich.cells import cell_len, split_graphemes
 
-from bridle.surfaces.terminal import visible
+from bridle.surfaces.shared.terminal import visible
 
 Piece = tuple[str, str]
 """A text and its ink."""

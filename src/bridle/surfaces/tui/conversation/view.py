@@ -13,19 +13,8 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from bridle.surfaces.text_format import format_count
-from bridle.surfaces.tui.conversation.colors import Palette
-from bridle.surfaces.tui.conversation.cursor import Cursor
-from bridle.surfaces.tui.conversation.loaded_rows import EMPTY_LINE, MAX_ROWS, LoadedRows
-from bridle.surfaces.tui.conversation.plain_text import item_text
-from bridle.surfaces.tui.conversation.redraw_scheduler import RedrawScheduler
-from bridle.surfaces.tui.conversation.rows import Row
-from bridle.surfaces.tui.conversation.scroll import Scroll
-from bridle.surfaces.tui.conversation.selection import select_row, selected_text
-from bridle.surfaces.tui.conversation.strips import Overlay, Painter
-from bridle.surfaces.tui.conversation.text_wrap import Line
-from bridle.surfaces.tui.keys import bindings
-from bridle.surfaces.view_model.view_types import (
+from bridle.surfaces.shared.text_format import format_count
+from bridle.surfaces.shared.view_model.view_types import (
     Call,
     Drop,
     Flash,
@@ -38,6 +27,14 @@ from bridle.surfaces.view_model.view_types import (
     ViewPage,
     ViewSnapshot,
 )
+from bridle.surfaces.tui.conversation.cursor import Cursor, item_text, select_row, selected_text
+from bridle.surfaces.tui.conversation.loaded_rows import EMPTY_LINE, MAX_ROWS, LoadedRows
+from bridle.surfaces.tui.conversation.redraw_scheduler import RedrawScheduler
+from bridle.surfaces.tui.conversation.rows import Row
+from bridle.surfaces.tui.conversation.scroll import Scroll
+from bridle.surfaces.tui.conversation.strips import Overlay, Painter, Palette
+from bridle.surfaces.tui.conversation.text_wrap import Line
+from bridle.surfaces.tui.keys import bindings
 
 GUTTER = 1  # cells before the text, for the cursor; one more is free after it
 

@@ -10,8 +10,8 @@ from textual.widgets import Input, Static
 from bridle.core.errors import ConfigError
 from bridle.core.permission import SHELL_TOOL, parse_rule
 from bridle.core.protocol import Answer, ApprovalRequested, Decide
-from bridle.surfaces.terminal import one_line
-from bridle.surfaces.text_format import code_of, describe_args, format_reason
+from bridle.surfaces.shared.terminal import one_line
+from bridle.surfaces.shared.text_format import code_of, describe_args, format_reason
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.card import GUARD_S, Card
 from bridle.surfaces.tui.panels.dialogs import LongTextDialog

@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 from bridle.core.ids import SessionId
-from bridle.surfaces.export import Format
-from bridle.surfaces.text_format import short_id
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.text_format import short_id
 from bridle.surfaces.tui.panels.dialogs import TextDialog
 from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.notifications import notify, report_errors

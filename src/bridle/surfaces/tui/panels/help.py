@@ -7,7 +7,7 @@ from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines_view import Line, StyledCell
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.styles import styled
-from bridle.surfaces.tui.panels.window import Window
+from bridle.surfaces.tui.panels.windows import Window
 
 KEY_CELLS = 24
 

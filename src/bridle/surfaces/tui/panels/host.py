@@ -18,12 +18,12 @@ from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import Outcome
 from bridle.core.session_api import LiveSession, SessionApi
-from bridle.surfaces.view_model.view_types import Head
+from bridle.surfaces.shared.view_model.view_types import Head
 
 if TYPE_CHECKING:  # keeps these imports out of the start of the app
-    from bridle.surfaces.export import Format
-    from bridle.surfaces.folder_queries import FolderQueries
-    from bridle.surfaces.usage import Stats
+    from bridle.surfaces.shared.export import Format
+    from bridle.surfaces.shared.folder_queries import FolderQueries
+    from bridle.surfaces.shared.usage import Stats
 
 DiffStyle = Literal["unified", "side-by-side"]
 """How a diff is shown if the screen has room for both styles."""

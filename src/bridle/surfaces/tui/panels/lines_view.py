@@ -14,8 +14,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from bridle.surfaces.terminal import one_line
-from bridle.surfaces.text_format import LINE_HEAD_CHARS, LINE_TAIL_CHARS, MAX_LINE_CHARS
+from bridle.surfaces.shared.terminal import one_line
+from bridle.surfaces.shared.text_format import LINE_HEAD_CHARS, LINE_TAIL_CHARS, MAX_LINE_CHARS
 
 MAX_LINES = 20_000
 TAB_CELLS = 4

@@ -4,7 +4,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from textual.app import App
 
-from bridle.surfaces.view_model.view_types import Head
+from bridle.surfaces.shared.view_model.view_types import Head
 
 
 @runtime_checkable

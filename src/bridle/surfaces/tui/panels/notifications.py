@@ -13,7 +13,7 @@ from textual.style import Style
 from bridle.core.errors import BridleError
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
-from bridle.surfaces.terminal import visible
+from bridle.surfaces.shared.terminal import visible
 from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.styles import styled
 

@@ -13,13 +13,13 @@ from textual.screen import ModalScreen
 
 from bridle.core.ids import CallId, SessionId
 from bridle.core.protocol import ApprovalRequested, Decide, Reply
-from bridle.surfaces.text_format import short_id
+from bridle.surfaces.shared.text_format import short_id
+from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.panels.approval_card import ApprovalCard
 from bridle.surfaces.tui.panels.card import GUARD_S, Card, Waiting
 from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.notifications import report_errors
 from bridle.surfaces.tui.panels.question_card import QuestionCard
-from bridle.surfaces.view_model.view_types import Head
 
 
 class OpenRequests(Vertical):

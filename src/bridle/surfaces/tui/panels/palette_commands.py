@@ -11,11 +11,11 @@ from textual.screen import Screen
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Archive, Cancel, Compact, Delete, Pin, Rename, Resume
-from bridle.surfaces.session_calls import fork_session
+from bridle.surfaces.shared.session_calls import fork_session
+from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.keys import KEYS, KeyBinding
 from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.notifications import notify, report_errors, submit
-from bridle.surfaces.view_model.view_types import Head
 
 Run = Callable[[PanelHost], None]
 

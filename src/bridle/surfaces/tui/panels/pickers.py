@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from bridle.core.permission import Mode
 from bridle.core.protocol import Pin
-from bridle.surfaces.folder_info import AgentRow, ModelView
-from bridle.surfaces.terminal import one_line
+from bridle.surfaces.shared.folder_info import AgentRow, ModelView
+from bridle.surfaces.shared.terminal import one_line
 from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines_view import brief
 from bridle.surfaces.tui.panels.list_screen import ListScreen, Row

@@ -7,10 +7,10 @@ from msgspec.json import format as indented
 from textual.content import Content
 
 from bridle.core.protocol import ApprovalRequested
-from bridle.surfaces.diffs import DIFFING_TOOLS, DiffLine, FileDiff, parse_diff, side_by_side
-from bridle.surfaces.highlight import scan_python
-from bridle.surfaces.terminal import Colour, visible
-from bridle.surfaces.text_format import MAX_BLANK_LINES, code_of
+from bridle.surfaces.shared.highlight import scan_python
+from bridle.surfaces.shared.terminal import Colour, visible
+from bridle.surfaces.shared.text_format import MAX_BLANK_LINES, code_of
+from bridle.surfaces.tui.diffs import DIFFING_TOOLS, DiffLine, FileDiff, parse_diff, side_by_side
 from bridle.surfaces.tui.panels.host import DiffStyle
 from bridle.surfaces.tui.panels.lines_view import Line, StyledCell, expand_tabs, shorten_line
 from bridle.surfaces.tui.panels.styles import styled

@@ -7,6 +7,7 @@ from textual.binding import BindingType
 
 from bridle.core.messages import Message, Text
 from bridle.core.protocol import DropQueued, EditQueued, QueuedPrompt
+from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.dialogs import LongTextDialog
 from bridle.surfaces.tui.panels.host import PanelHost
@@ -14,7 +15,6 @@ from bridle.surfaces.tui.panels.lines_view import brief
 from bridle.surfaces.tui.panels.list_screen import ListScreen, Row
 from bridle.surfaces.tui.panels.notifications import notify, report_errors
 from bridle.surfaces.tui.panels.styles import styled
-from bridle.surfaces.view_model.view_types import Head
 
 DELIVERIES = {"steer": "at the next turn", "queue": "after the run"}
 

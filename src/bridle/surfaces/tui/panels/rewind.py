@@ -14,10 +14,10 @@ from textual.widgets import Static
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Rewind, RewindScope
 from bridle.core.queries import Describe, PlanRewind, RewindPlan
-from bridle.surfaces.event_notes import SCOPE_WORDS
-from bridle.surfaces.session_calls import fork_session
-from bridle.surfaces.text_format import format_count
-from bridle.surfaces.transcript import local_time
+from bridle.surfaces.shared.event_notes import SCOPE_WORDS
+from bridle.surfaces.shared.session_calls import fork_session
+from bridle.surfaces.shared.text_format import format_count
+from bridle.surfaces.shared.transcript import local_time
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.dialogs import Confirm
 from bridle.surfaces.tui.panels.host import PanelHost, Point

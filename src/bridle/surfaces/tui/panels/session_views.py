@@ -12,10 +12,10 @@ from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
 from bridle.core.transcript import drop_rewound
 from bridle.core.turns import last_rewind
-from bridle.surfaces.export import Format
-from bridle.surfaces.session_calls import export_session
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.session_calls import export_session
+from bridle.surfaces.shared.usage import Stats, count_session_usage
 from bridle.surfaces.tui.panels.host import Child, Point
-from bridle.surfaces.usage import Stats, count_session_usage
 
 MOST_CHILDREN = 200
 

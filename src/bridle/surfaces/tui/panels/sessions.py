@@ -1,7 +1,7 @@
 """The list of sessions: open, create, rename, fork, archive, delete and rewind sessions."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -9,10 +9,12 @@ from textual.binding import BindingType
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Archive, Delete, Rename
 from bridle.core.queries import ListSessions, Status
+from bridle.core.session_api import LiveSession
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.session_calls import fork_session
-from bridle.surfaces.text_format import short_id
-from bridle.surfaces.transcript import local_time
+from bridle.surfaces.shared.session_calls import fork_session
+from bridle.surfaces.shared.terminal import Colour
+from bridle.surfaces.shared.text_format import short_id
+from bridle.surfaces.shared.transcript import local_time
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.dialogs import Confirm, TextDialog
 from bridle.surfaces.tui.panels.host import PanelHost
@@ -21,8 +23,32 @@ from bridle.surfaces.tui.panels.list_screen import ListScreen, Row
 from bridle.surfaces.tui.panels.notifications import notify, report_errors
 from bridle.surfaces.tui.panels.preview import text_lines
 from bridle.surfaces.tui.panels.rewind import RewindScreen
-from bridle.surfaces.tui.panels.states import state_of
-from bridle.surfaces.tui.panels.styles import styled
+from bridle.surfaces.tui.panels.styles import OUTCOMES, styled
+
+# ---------------------------------------------------------------------------- states
+# A session's state as a mark and a word.
+
+
+LIVE: dict[str, tuple[str, str, Colour]] = {
+    "running": ("▶", "running", "name"),
+    "waiting": ("?", "waiting", "warning"),
+}
+CUT_OFF: tuple[str, str, Colour] = ("…", "cut off", "warning")
+NEW: tuple[str, str, Colour] = ("·", "new", "detail")
+
+
+def state_of(session: SessionSummary, live: Mapping[SessionId, LiveSession]) -> tuple[str, str, Colour]:
+    """Return the mark, the word and the color of a session's state."""
+    now = live.get(session.id)
+    if now is not None and now.state in LIVE:
+        return LIVE[now.state]
+    if session.unfinished:
+        return CUT_OFF
+    return OUTCOMES[session.outcome] if session.outcome is not None else NEW
+
+
+# ---------------------------------------------------------------------------- sessions
+
 
 UNTITLED = "(no title)"
 DAY_S = 24 * 60 * 60

@@ -14,6 +14,7 @@ from bridle.core.ids import SessionId
 from bridle.core.queries import ShowDiff
 from bridle.core.revision import FileChange
 from bridle.core.server_views import ServerView
+from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.host import Child, PanelHost
 from bridle.surfaces.tui.panels.notifications import report_errors
@@ -28,7 +29,6 @@ from bridle.surfaces.tui.panels.sidebar_sections import (
     usage_rows,
 )
 from bridle.surfaces.tui.panels.styles import styled
-from bridle.surfaces.view_model.view_types import Head
 
 ROOM_FOR_NUMBERS = 28
 """Cells of a bar's row besides the bar itself, and around it."""

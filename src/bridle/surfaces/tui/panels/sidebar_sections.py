@@ -8,12 +8,12 @@ from bridle.core.context import ContextUsage
 from bridle.core.protocol import QueuedPrompt, Todo
 from bridle.core.revision import FileChange
 from bridle.core.server_views import ServerState, ServerView
-from bridle.surfaces.terminal import Colour
-from bridle.surfaces.text_format import TODO_MARKS, describe_cost, format_count
+from bridle.surfaces.shared.terminal import Colour
+from bridle.surfaces.shared.text_format import TODO_MARKS, describe_cost, format_count
+from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.panels.host import Child
 from bridle.surfaces.tui.panels.lines_view import brief
 from bridle.surfaces.tui.panels.styles import OUTCOMES, styled
-from bridle.surfaces.view_model.view_types import Head
 
 MAX_ROWS = 8
 """Rows of one section; its window shows all."""

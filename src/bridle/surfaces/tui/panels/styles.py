@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from bridle.core.protocol import Outcome
-from bridle.surfaces.terminal import Colour, visible
+from bridle.surfaces.shared.terminal import Colour, visible
 
 STYLES: dict[Colour, str] = {
     "done": "$success",

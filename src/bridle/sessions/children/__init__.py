@@ -1,0 +1,1 @@
+"""Sub-agents: the child sessions of a run."""

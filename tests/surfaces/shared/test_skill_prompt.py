@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from bridle.core.errors import UsageError
+from bridle.core.skill import Skill
+from bridle.surfaces.shared.skill_prompt import expand, expand_in
+
+SKILLS = (
+    Skill("inner", "Think.", "/w/inner.md", "user", user_invocable=False),
+    Skill("review", "Look at $0|$ARGUMENTS", "/w/review/SKILL.md", "user"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("/review", "Look at $0|"),
+        ("/review a b", "Look at a|a b"),
+        ("/review  'a b' c", "Look at a b| 'a b' c"),
+        ("/review a\n\nmore", "Look at a\n\nmore|a\n\nmore"),
+        ("/review\n\nfrom a pipe", "Look at from|from a pipe"),
+    ],
+)
+def test_a_skill_takes_the_place_of_its_name(text: str, body: str):
+    assert expand(text, SKILLS, "/w") == f"[Skill: review]\nBase path: review\n\n{body}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "/",
+        "review this",
+        " /review",
+        "// a comment",
+        "/usr/bin is full",
+        "/tmp is full",
+        "/-x",
+        "/" + "x" * 65,
+        "/été",
+        "/mcp__server__prompt argument",
+    ],
+)
+def test_any_other_prompt_is_left_alone(text: str):
+    assert expand(text, SKILLS, "/w") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("/reveiw a", "no skill is named reveiw (hint: did you mean /review?)"),
+        (
+            "/qqq",
+            "no skill is named qqq (hint: bridle skills list; a space before the slash makes it text)",
+        ),
+        ("/inner", "the skill inner is for the model only (hint: /w/inner.md says so)"),
+        (
+            "/iner",
+            "no skill is named iner (hint: bridle skills list; a space before the slash makes it text)",
+        ),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_an_error(text: str, error: str):
+    with pytest.raises(UsageError) as caught:
+        expand(text, SKILLS, "/w")
+
+    assert str(caught.value) == error
+
+
+def test_skills_are_those_of_the_working_directory(home: Path, tmp_path: Path):
+    folder = tmp_path / "w/.bridle/skills"
+    folder.mkdir(parents=True)
+    (folder / "hi.md").write_text("Hello, $0.")
+    environ = {"HOME": str(home.parent), "BRIDLE_HOME": str(home)}
+
+    assert expand_in("/hi Ann", str(tmp_path / "w"), environ) == (
+        "[Skill: hi]\nBase path: .bridle/skills\n\nHello, Ann."
+    )
+    with pytest.raises(UsageError, match="bridle skills new hi"):
+        expand_in("/hi Ann", str(tmp_path), environ)
+
+
+def test_a_plain_prompt_reads_no_settings(tmp_path: Path):
+    assert expand_in("hello", str(tmp_path / "nowhere"), {}) == "hello"
