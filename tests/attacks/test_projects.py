@@ -171,11 +171,11 @@ def test_a_hostile_clone_that_is_opened_runs_nothing_and_is_told_of_in_one_line(
         "sandbox.mode and 4 more",
     )
     assert lines[0] == (
-        f"warning: this project is not trusted: left out {', '.join(keys)} "
+        f"warning: this project is not trusted: ignored {', '.join(keys)} "
         "(hint: review and allow them with bridle trust)"
     )
     assert lines[1:] == [
-        "warning: left out kernel.syd_config of this project (hint: set it in your own config.toml)"
+        "warning: ignored kernel.syd_config of this project (hint: set it in your own config.toml)"
     ]
 
 

@@ -681,7 +681,7 @@ async def test_the_proxy_lets_allowed_hosts_through_and_names_the_rule_for_other
 
     assert allowed == Outcome(0, f"HTTP/1.1 200 OK\r\n\r\nGET /a?b HTTP/1.1|Host: 127.0.0.1:{port}")
     assert refused.output.startswith("HTTP/1.1 403 Forbidden\r\n")
-    assert "allow the rule bash(domain:127.0.0.1)" in refused.output
+    assert "add the rule allow bash(domain:127.0.0.1)" in refused.output
 
 
 # ---------------------------------------------------------------------------- the end of programs

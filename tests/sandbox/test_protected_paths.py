@@ -142,7 +142,7 @@ def test_a_rule_that_hides_the_working_directory_is_refused(root: Path):
 def test_too_many_files_are_refused_rather_than_left_readable(root: Path):
     make(root, *(f"f{number}" for number in range(20)))
 
-    with pytest.raises(ToolError, match="over 10 files"):
+    with pytest.raises(ToolError, match="more than 10 files"):
         find_protected_paths(
             hide("**/.env"), [str(root)], str(root), home="/nonexistent", bounds=SearchLimits(entries=10)
         )

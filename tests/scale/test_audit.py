@@ -122,7 +122,7 @@ async def test_what_cannot_be_stored_at_the_end_is_said(caplog: pytest.LogCaptur
     await log.note(ANN, "lost", "", "done")
     await log.aclose()
 
-    assert "1 acts are not in the audit: away" in caplog.text
+    assert "1 actions are missing from the audit: away" in caplog.text
 
 
 async def test_what_was_acted_on_is_cut():

@@ -57,7 +57,7 @@ async def test_a_tenant_uses_what_it_has_and_what_is_set_here(
         if is_let_through:
             assert await models.resolve(ref) == ref
         else:
-            with pytest.raises(NotAllowed, match="is not for tenant acme"):
+            with pytest.raises(NotAllowed, match="is not allowed for tenant acme"):
                 await models.resolve(ref)
     with use_tenant("gone"), pytest.raises(NotAllowed):
         await models.resolve("openai/any")

@@ -44,7 +44,7 @@ def run_shell(data: bytes) -> None:
     """Judge a command line: no error of ours hides behind a doubt, and a doubt is always asked about."""
     command = text_of(data)
     access = shell_access(command, "/nowhere", "/nowhere")
-    assert "the command line cannot be parsed" not in access.doubt, access.doubt
+    assert "an error in Bridle" not in access.doubt, access.doubt
     verdict = judge(access, _RULES, "ask")
     encode(access)
     if access.doubt:

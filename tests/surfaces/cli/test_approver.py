@@ -448,9 +448,9 @@ async def test_a_question_is_put_with_its_choices_until_it_is_answered():
     approver = Approver(slave, {"NO_COLOR": "1"})
     os.set_blocking(master, True)
     asking = asyncio.create_task(approver.put(QuestionAsked(CallId("c"), WHICH)))
-    seen = await _until(master, "no answer): ")
+    seen = await _until(master, "(Enter to skip): ")
     os.write(master, b"7\n")
-    seen += await _until(master, "no answer): ")
+    seen += await _until(master, "(Enter to skip): ")
     os.write(master, b"3\n")
 
     reply = await asking

@@ -238,7 +238,7 @@ def test_a_folder_of_too_many_files_is_a_doubt(tmp_path: Path):
 def test_no_text_is_too_odd(text: str):
     access = shell_access(text, "/usr", "/usr")
 
-    assert "the command line cannot be parsed" not in access.doubt
+    assert "an error in Bridle" not in access.doubt
 
 
 @given(
@@ -249,4 +249,4 @@ def test_no_text_is_too_odd(text: str):
 def test_no_mixture_is_too_odd(commands: list[str], glue: str):
     access = shell_access(glue.join(commands), "/usr", "/usr")
 
-    assert "the command line cannot be parsed" not in access.doubt
+    assert "an error in Bridle" not in access.doubt

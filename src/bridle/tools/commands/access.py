@@ -82,7 +82,7 @@ def shell_access(command: str, cwd: str, root: str, *, tool: str = "bash") -> Ac
     except ToolError as error:
         reading.doubt(f"the command line cannot be analysed: {error}")
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here, a person must look
-        reading.doubt(f"the command line cannot be parsed: {error!r}")
+        reading.doubt(f"an error in Bridle stopped the analysis of the command line: {error!r}")
     return reading.result(tool)
 
 
