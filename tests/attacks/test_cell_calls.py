@@ -16,9 +16,9 @@ from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall
 from bridle.core.permission import Mode, Rule
 from bridle.core.protocol import ApprovalRequested, Event, Record, RunEnded, ToolFinished, ToolStarted
-from bridle.tools.web.client import Network
 from bridle.tools.web.download import Download
 from bridle.tools.web.fetch import WebFetch
+from bridle.tools.web.network import Network
 from tests.attacks.door import Door
 from tests.attacks.stage import API_KEY, OUTSIDE, SECRET, Stage, leaks, rules
 from tests.attacks.test_command_rules import ASKED, DENIED

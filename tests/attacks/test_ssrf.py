@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bridle.tools.web.client import Network
 from bridle.tools.web.download import Download
 from bridle.tools.web.fetch import WebFetch
+from bridle.tools.web.network import Network
 from tests.attacks.door import ANSWER, Door
 from tests.attacks.stage import OUTSIDE, Stage, rules
 

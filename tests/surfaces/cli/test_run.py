@@ -5,6 +5,7 @@ import fcntl
 import json
 import struct
 import subprocess
+import sys
 import termios
 from contextlib import suppress
 from pathlib import Path
@@ -691,3 +692,16 @@ def test_what_a_project_may_not_set_is_said(bridle: Bridle):
         "warning: this project is not trusted: ignored rules.mode"
         " (hint: review and allow them with bridle trust)\n"
     )
+
+
+def test_a_run_on_a_scripted_model_loads_no_library_for_the_web(bridle: Bridle):
+    code = (
+        "import sys; from bridle.surfaces.cli import main; main(['run', '--model', 'scripted/demo', 'hello']);"
+        "print({'aiohttp', 'grpc', 'mcp', 'numpy', 'starlette', 'textual'} & set(sys.modules))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=bridle.env, cwd=bridle.project, capture_output=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == b"set()"

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from bridle.core.errors import ToolError
-from bridle.tools.web.client import look_up
+from bridle.tools.web.network import look_up
 
 
 async def test_the_system_knows_this_machine():

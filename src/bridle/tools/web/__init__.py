@@ -1,9 +1,9 @@
 """Web tools: read pages as text and download files, from public addresses only."""
 
 from bridle.core.ports import Tool
-from bridle.tools.web.client import DIRECT, Network
 from bridle.tools.web.download import Download
 from bridle.tools.web.fetch import WebFetch
+from bridle.tools.web.network import DIRECT, Network
 
 __all__ = ["DIRECT", "Download", "Network", "WebFetch", "web_tools"]
 

@@ -10,12 +10,10 @@ Importing this module takes as long as importing aiohttp, so the tools import it
 One table converts the errors of aiohttp to ToolError.
 """
 
-import asyncio
 import socket
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from threading import Thread
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -28,60 +26,8 @@ from bridle.core.permission import judge
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
 from bridle.tools.web.address_check import check_addresses, is_local_name
+from bridle.tools.web.network import Network
 from bridle.tools.web.urls import Url, resolve_redirect, shorten
-
-# ---------------------------------------------------------------------------- network
-# How requests access the web: the proxy, if any, and the lookup of host addresses.
-
-
-Lookup = Callable[[str], Awaitable[Sequence[str]]]
-"""Returns the addresses of a host; raises ToolError."""
-
-
-async def look_up(host: str) -> Sequence[str]:
-    """Return the addresses of a host in the system's order; raises ToolError.
-
-    A lookup cannot be cancelled and may take half a minute. It runs in a separate daemon thread, which
-    blocks neither the threads for files nor the exit of the program.
-    """
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[Sequence[str] | OSError] = loop.create_future()
-
-    def settle(result: Sequence[str] | OSError) -> None:
-        if not found.done():
-            found.set_result(result)
-
-    def work() -> None:
-        result: Sequence[str] | OSError
-        try:
-            result = [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
-        except UnicodeError as error:
-            result = OSError(str(error))
-        except OSError as error:
-            result = error
-        with suppress(RuntimeError):  # the loop is closed, and with it the caller
-            loop.call_soon_threadsafe(settle, result)
-
-    Thread(target=work, name=f"look up {host}", daemon=True).start()
-    result = await found
-    if isinstance(result, OSError):
-        raise ToolError(f"{host} not found: {result.strerror or result}") from result
-    return result
-
-
-class Network(Struct, frozen=True):
-    """How requests access the web."""
-
-    proxy: str = ""
-    """The URL of a proxy for all requests; a proxy in the environment is never used by default."""
-    lookup: Lookup = look_up
-
-
-DIRECT = Network()
-
-
-# ---------------------------------------------------------------------------- client
-
 
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 64 * 1024

@@ -20,7 +20,7 @@ from bridle.tools.filesystem import check_unprotected, file_mode, open_replaceme
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import description, integer_arg, resolve_path, system_errors, text_arg
-from bridle.tools.web.client import DIRECT, Network
+from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import parse_url, shorten
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import description, integer_arg, text_arg
-from bridle.tools.web.client import DIRECT, Network
 from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, title_of
+from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import Url, parse_url
 
 # ---------------------------------------------------------------------------- html text
