@@ -696,7 +696,7 @@ def test_what_a_project_may_not_set_is_said(bridle: Bridle):
 
 def test_a_run_on_a_scripted_model_loads_no_library_for_the_web(bridle: Bridle):
     code = (
-        "import sys; from bridle.surfaces.cli import main; main(['run', '--model', 'scripted/demo', 'hello']);"
+        "import sys; from bridle.surfaces.cli import main; main(['run', '--model', 'scripted/demo', 'hi']);"
         "print({'aiohttp', 'grpc', 'mcp', 'numpy', 'starlette', 'textual'} & set(sys.modules))"
     )
 
