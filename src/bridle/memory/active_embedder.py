@@ -10,6 +10,12 @@ from bridle.core.ports import Clock
 from bridle.memory.calibration import calibrate
 from bridle.memory.storage import MemoryStorage, has_numpy
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bridle.memory.embedders import Embedder
+
 # ---------------------------------------------------------------------------- worker
 # The single thread that owns memory's file.
 
@@ -45,12 +51,6 @@ class Worker:
 
 # ---------------------------------------------------------------------------- active embedder
 
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from bridle.memory.embedders import Embedder
 
 BATCH_PASSAGES = 16
 PAUSE_S = 60.0

@@ -24,6 +24,9 @@ from bridle.core.protocol import Record, Rewound
 from bridle.memory.active_embedder import ActiveEmbedder, Worker
 from bridle.memory.storage import MemoryStorage, ProjectStats, Query
 
+if TYPE_CHECKING:
+    from bridle.memory.embedders import Embedder
+
 # ---------------------------------------------------------------------------- secret filter
 # Removes text that looks like a secret, whatever its value, before it is indexed.
 #
@@ -86,9 +89,6 @@ def _without_value(found: re.Match[str]) -> str:
 
 # ---------------------------------------------------------------------------- local
 
-
-if TYPE_CHECKING:
-    from bridle.memory.embedders import Embedder
 
 MAX_LIMIT = 20
 MAX_QUERY_CHARS = 2_000

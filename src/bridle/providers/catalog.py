@@ -33,6 +33,10 @@ from bridle.providers.provider_settings import ModelEntry, ModelFacts, ProviderE
 from bridle.providers.scripted import ScriptedProvider
 from bridle.providers.vendors import vendor_at
 
+if TYPE_CHECKING:
+    from bridle.providers.factory import Tell
+    from bridle.providers.llama.provider import LlamaProvider
+
 # ---------------------------------------------------------------------------- unlisted
 # Provider wrapper for a model that the catalog does not list: it may be new, or its name misspelled.
 
@@ -132,10 +136,6 @@ def direct_model(provider: str, tool: str) -> Model:
 
 # ---------------------------------------------------------------------------- catalog
 
-
-if TYPE_CHECKING:
-    from bridle.providers.factory import Tell
-    from bridle.providers.llama.provider import LlamaProvider
 
 DEFAULT_WINDOW_TOKENS = 128_000
 DEFAULT_LOCAL_WINDOW_TOKENS = 4_096

@@ -43,6 +43,11 @@ from bridle.surfaces.shared.terminal import Colour, Console, visible
 from bridle.surfaces.shared.text_format import format_count
 from bridle.system.programs import find_program
 
+if TYPE_CHECKING:
+    from bridle.app.discovery import Discovered
+    from bridle.core.model import Model
+    from bridle.providers import ModelCatalog
+
 # ---------------------------------------------------------------------------- extras
 # Installed extras (`pip install 'bridle-agent[NAME]'`), and a check for a package with a colliding name.
 
@@ -100,11 +105,6 @@ def _is_here(module: str) -> bool:
 
 # ---------------------------------------------------------------------------- doctor
 
-
-if TYPE_CHECKING:
-    from bridle.app.discovery import Discovered
-    from bridle.core.model import Model
-    from bridle.providers import ModelCatalog
 
 BASH_FOLDERS = "/bin:/usr/bin:/usr/local/bin"
 OLDEST_SQLITE = (3, 51, 3)  # older versions can corrupt a WAL file when they reset it

@@ -37,6 +37,9 @@ from bridle.surfaces.shared.run_driver import make_queued_error, rules_needed
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.text_format import describe_args, short_id
 
+if TYPE_CHECKING:
+    from bridle.surfaces.cli.approver import Approver
+
 # ---------------------------------------------------------------------------- prompt
 # Read the prompt: the words of the command line and the text on stdin, joined.
 
@@ -91,10 +94,6 @@ def _too_long() -> UsageError:
 
 
 # ---------------------------------------------------------------------------- run
-
-
-if TYPE_CHECKING:
-    from bridle.surfaces.cli.approver import Approver
 
 
 class RunRequest(Struct, frozen=True):

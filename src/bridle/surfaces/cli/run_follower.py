@@ -16,6 +16,9 @@ from bridle.surfaces.cli.views import View
 from bridle.surfaces.shared.output_format import EXIT_CODES, Result
 from bridle.surfaces.shared.run_driver import Answer, Asked, RunDriver, make_unattended_answer
 
+if TYPE_CHECKING:
+    from bridle.surfaces.cli.approver import Approver
+
 # ---------------------------------------------------------------------------- interrupts
 # Ctrl-C handling: the first press requests a cancel, the second ends the process at once.
 
@@ -52,9 +55,6 @@ class Interrupts:
 
 # ---------------------------------------------------------------------------- run follower
 
-
-if TYPE_CHECKING:
-    from bridle.surfaces.cli.approver import Approver
 
 CALL_OFF_S = 0.5
 PATIENCE_S = 1.0  # longest silent wait before the user is told

@@ -45,7 +45,7 @@ async def in_thread(work: Callable[[], T]) -> T:
             value = context.run(work)
         except StopIteration as caught:  # a future cannot hold a StopIteration
             error = RuntimeError(f"the function raised {caught!r}")
-        except Exception as caught:  # noqa: BLE001  whoever waits for it gets it
+        except Exception as caught:  # noqa: BLE001  the caller that awaits it gets it
             error = caught
         except BaseException as caught:  # noqa: BLE001  it may end its thread, not the program
             error = RuntimeError(f"the function raised {caught!r}")

@@ -36,6 +36,9 @@ from bridle.surfaces.remote.asks import (
 )
 from bridle.surfaces.remote.connection import Connection, Lines, LineTooLong
 
+if TYPE_CHECKING:
+    from bridle.core.ports import ToolDispatcher
+
 # ---------------------------------------------------------------------------- streams
 # Buffers of answers that the daemon has sent and the client has not read yet.
 
@@ -117,9 +120,6 @@ class Reading:
 
 # ---------------------------------------------------------------------------- client
 
-
-if TYPE_CHECKING:
-    from bridle.core.ports import ToolDispatcher
 
 A = TypeVar("A")
 

@@ -15,6 +15,9 @@ from bridle.core.revision import FileChange
 from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.terminal import Colour, Screen, one_line, visible
 
+if TYPE_CHECKING:
+    from bridle.surfaces.shared.highlight import Piece
+
 # ---------------------------------------------------------------------------- code output
 # Tracks the output of running code, to separate it from the rest of the result.
 
@@ -58,9 +61,6 @@ class CodeOutput:
 
 # ---------------------------------------------------------------------------- text format
 
-
-if TYPE_CHECKING:
-    from bridle.surfaces.shared.highlight import Piece
 
 TELLING_ARGS = (
     *("command", "code", "pattern", "url", "query", "question", "path", "file_path"),

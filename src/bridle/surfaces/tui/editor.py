@@ -16,6 +16,9 @@ from bridle.surfaces.tui.completion import Completer, Completion, Fragment, frag
 from bridle.surfaces.tui.keys import KEYS, Changed, bindings, keys_of
 from bridle.surfaces.tui.prompt_history import History
 
+if TYPE_CHECKING:
+    from bridle.surfaces.tui.completion_list import Completions
+
 # ---------------------------------------------------------------------------- pastes
 # Long pasted texts: the prompt shows `[paste #1: 120 lines]`, and the text itself is sent.
 
@@ -49,9 +52,6 @@ class Pastes:
 
 # ---------------------------------------------------------------------------- editor
 
-
-if TYPE_CHECKING:
-    from bridle.surfaces.tui.completion_list import Completions
 
 How = Literal["send", "steer"]
 

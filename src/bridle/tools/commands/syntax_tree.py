@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from bridle.tools.commands.lexer import utf8
 
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
 # ---------------------------------------------------------------------------- readable
 # Reject command lines that are too long to analyze or contain hidden characters.
 
@@ -72,10 +75,6 @@ SUBSTITUTIONS = ("command_substitution", "process_substitution")
 
 
 # ---------------------------------------------------------------------------- syntax tree
-
-
-if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
 
 
 class Tree:

@@ -22,6 +22,9 @@ from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, tit
 from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import Url, parse_url
 
+if TYPE_CHECKING:
+    from bridle.tools.web.client import Response
+
 # ---------------------------------------------------------------------------- html text
 # Convert HTML to Markdown or plain text in a child process that can be killed.
 
@@ -85,9 +88,6 @@ def _library_folder() -> str:
 
 # ---------------------------------------------------------------------------- fetch
 
-
-if TYPE_CHECKING:
-    from bridle.tools.web.client import Response
 
 Format = Literal["markdown", "text", "html"]
 

@@ -19,6 +19,10 @@ from bridle.surfaces.tui.conversation.text_wrap import (
     wrap,
 )
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 # ---------------------------------------------------------------------------- tables
 # Markdown tables: columns side by side if they fit, else one value per line.
 
@@ -108,10 +112,6 @@ def _listed(table: Table, room: int) -> list[Line]:
 
 # ---------------------------------------------------------------------------- markdown
 
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 MAX_NESTING = 16  # nested quotes and lists; deeper text is shown as plain text
 MAX_BRACKETS = 300  # the parser's time grows with the square of their number
