@@ -48,6 +48,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
+def plain_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set a `HOME` without blanks, which a shell splits where `$HOME` is not quoted."""
+    monkeypatch.setenv("HOME", "/home/user")
+
+
+@pytest.fixture
 def home(tmp_path: Path) -> Path:
     """Give an empty `BRIDLE_HOME`; a subprocess gets it through `env`."""
     path = tmp_path / "home" / ".bridle"

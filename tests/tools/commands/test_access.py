@@ -58,6 +58,7 @@ def told(access: Access, root: str) -> list[str]:
     return [line.replace(root, "ROOT").replace(os.path.expanduser("~"), "HOME") for line in lines]
 
 
+@pytest.mark.usefixtures("plain_home")
 @pytest.mark.parametrize(("command", "expected"), TABLE, ids=[repr(command)[:60] for command, _ in TABLE])
 def test_a_command_line_is_told_in_full(tree: str, command: str, expected: list[str]):
     access = shell_access(command, tree, tree)

@@ -1,6 +1,6 @@
 """Variables: the certain ones, and guesses at the others."""
 
-import os
+import pytest
 
 from bridle.tools.commands.parser import parse_script
 from bridle.tools.commands.script import SimpleCommand
@@ -18,8 +18,15 @@ def guesses(text: str, cwd: str | None = "/place") -> list[tuple[str | None, tup
     return [(field.value, field.guesses) for field in variables.fields(step.words[1:], cwd)]
 
 
+@pytest.mark.usefixtures("plain_home")
 def test_home_and_the_folder_are_certain():
-    assert guesses('p $HOME "$PWD/x" $OTHER') == [(os.path.expanduser("~"), ()), ("/place/x", ()), (None, ())]
+    assert guesses('p $HOME "$PWD/x" $OTHER') == [("/home/user", ()), ("/place/x", ()), (None, ())]
+
+
+def test_a_home_with_a_blank_is_certain_only_in_quotes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", "/home/a user")
+
+    assert [value for value, _ in guesses('p "$HOME" $HOME')] == ["/home/a user", None]
 
 
 def test_not_when_they_are_assigned_or_the_folder_is_not_known():
