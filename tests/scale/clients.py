@@ -119,9 +119,9 @@ class Clients:
     async def _api(self, gateway: Node) -> RemoteService:
         if (api := self._apis.get(gateway.name)) is None:
             api = await gateway.api()
-            if gateway.name in self._apis:  # somebody else was quicker
+            if (first := self._apis.get(gateway.name)) is not None:  # another task connected meanwhile
                 await api.aclose()
-                return self._apis[gateway.name]
+                return first  # it may be lost by now: then its use fails, and is tried again
             self._apis[gateway.name] = api
         return api
 
