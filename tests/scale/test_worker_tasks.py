@@ -86,6 +86,28 @@ async def test_work_begins_at_every_other_worker_and_at_those_that_come():
         assert at == ["one", "two"]
 
 
+async def test_work_is_in_place_at_a_worker_that_joined_a_moment_ago():
+    book = Book(member("one"))
+    async with Stage(Play()) as stage:
+        at: list[str] = []
+
+        async def work(worker: str, api: SessionApi, in_place: Callable[[], None]) -> None:
+            at.append(worker)
+            in_place()
+            await asyncio.Event().wait()
+
+        roster = MemberCache(book, lambda: 0.0)  # no time passes
+        await roster.workers()
+        book.members.append(member("two"))
+        everywhere = WorkerTasks(roster, PeerConnections(Reached(stage.service)), "me", work)
+        keeping = asyncio.create_task(everywhere.keep())
+        await everywhere.settled()
+        keeping.cancel()
+        await asyncio.wait([keeping])
+
+        assert sorted(at) == ["one", "two"]
+
+
 async def test_a_connection_is_kept_until_it_is_lost():
     async with Stage(Play()) as stage:
         reached = Reached(stage.service)

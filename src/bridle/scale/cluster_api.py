@@ -52,6 +52,8 @@ class WorkerTasks:
     async def keep(self) -> None:
         """Run the task at every worker, including those that join later, until cancelled."""
         try:
+            with suppress(BridleError):
+                await self._roster.reread()  # a worker that has just joined may get the next run
             while True:
                 with suppress(BridleError):
                     await self._look()

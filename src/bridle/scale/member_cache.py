@@ -45,6 +45,11 @@ class MemberCache:
             self._read_s = float("-inf")
         return next((member for member in await self.all() if member.id == worker), None)
 
+    async def reread(self) -> None:
+        """Read the members now, also those that joined a moment ago; keeps the last known in an outage."""
+        self._read_s = float("-inf")
+        await self.all()
+
     async def workers(self) -> list[Member]:
         """Return the members that run sessions; those about to stop come last."""
         found = [member for member in await self.all() if member.address]
