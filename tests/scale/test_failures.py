@@ -198,7 +198,8 @@ async def test_a_run_that_waits_for_a_person_lets_its_worker_go(cluster: Cluster
 
     await until(is_let_go)
     for node in cluster.workers:
-        assert run.session not in await sessions_of(cluster, node)
+        if node.lives:  # another test may have ended one
+            assert run.session not in await sessions_of(cluster, node)
     await run.api.submit(run.session, Decide(CallId("c1"), "once"))
     await run.ended()
 
