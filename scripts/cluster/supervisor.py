@@ -1,4 +1,4 @@
-"""Keeps the processes of a cluster: starts each in its turn, starts it again, ends all in order."""
+"""Supervises the processes of a cluster: starts them in order, restarts them, stops them in order."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ from scripts.cluster.places import HOME, Places
 from scripts.cluster.state import ClusterState, ServiceState, write_state
 
 LOOK_S = 0.05
-AGAIN_S = 1.0  # before a service that ended is started again
+AGAIN_S = 1.0  # before a restart
 KILLED_S = 10.0
 POSTGRES = "postgres"
 FULFILLED = {
@@ -31,11 +31,11 @@ _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _prctl = ctypes.CDLL(None).prctl
 
 
-class Keeper:
+class Supervisor:
     """All processes of one cluster."""
 
     def __init__(self, places: Places, services: dict[str, Service], programs: Path) -> None:
-        """Take the services and a folder with programs of ours that an image would have."""
+        """Use these services, and a folder with the programs that the image would contain."""
         self._places = places
         self._services = {name: _Kept(service, places, programs) for name, service in services.items()}
         self._is_ending = False
@@ -43,20 +43,20 @@ class Keeper:
 
     @property
     def state(self) -> ClusterState:
-        """Return how everything is."""
+        """Return the state of all services."""
         return ClusterState(os.getpid(), {name: kept.state for name, kept in self._services.items()})
 
     def end(self, *_: object) -> None:
-        """Begin to end; for a signal."""
+        """Start to stop everything; called by a signal handler."""
         self._is_ending = True
 
     @property
     def is_ending(self) -> bool:
-        """Tell whether it was told to."""
+        """True once the cluster has to stop."""
         return self._is_ending
 
     def look(self) -> None:
-        """Start what can be started, and see how the rest is."""
+        """Start the services that can start, and check the others."""
         for kept in self._services.values():
             conditions = {other: self._services[other].state.condition for other in kept.service.needs}
             kept.look(
@@ -68,15 +68,15 @@ class Keeper:
         self._tell()
 
     def _tell(self) -> None:
-        """Write down how everything is, when that has changed."""
+        """Save the state of all services if it has changed."""
         told = msgspec.json.encode(self.state)
         if told != self._told:
-            with suppress(OSError):  # a full disk is no reason to end what runs; it is tried again
+            with suppress(OSError):  # a full disk must not stop the services; the next step tries again
                 write_state(self._places.folder, told)
                 self._told = told
 
     def stop(self) -> None:
-        """End what nobody needs any more, then what those needed, until nothing is left."""
+        """Stop services in the reverse order of their dependencies, until none is left."""
         left = dict(self._services)
         while left:
             needed = {other for kept in left.values() for other in kept.service.needs}
@@ -102,7 +102,7 @@ class _Kept:
         self._started = 0.0
 
     def look(self, *, may_start: bool) -> None:
-        """Start it when that is due, and find out how it is."""
+        """Start the service if it is time, and check its health."""
         if self._process is None:
             if may_start and self.state.condition == "waiting" and time.monotonic() >= self._due:
                 self._start()
@@ -112,12 +112,12 @@ class _Kept:
             self._check()
 
     def ask_to_end(self) -> None:
-        """Tell it to end."""
+        """Ask the service to stop."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.Signals[self.service.stop_signal])
 
     def await_end(self) -> None:
-        """Wait until it has ended; one that takes too long is killed with all that it started."""
+        """Wait for the service to stop; after too long, kill it with all its processes."""
         if self._process is None:
             return
         try:
@@ -138,7 +138,7 @@ class _Kept:
             and shutil.which(service.command[0], path=self._path()) is None
         ):
             self.state.condition = "left out"
-            print(f"{service.name} is left out: {service.command[0]} is not installed", file=sys.stderr)
+            print(f"{service.name} is skipped: {service.command[0]} is not installed", file=sys.stderr)
             return
         places.lay_out(service)
         environment = self._environment()
@@ -155,14 +155,14 @@ class _Kept:
         }
 
     def _as_image(self, command: list[str], environment: dict[str, str]) -> list[str]:
-        """Do what the image of the service does before its command."""
+        """Do what the service's image does before its command."""
         if self.service.image != POSTGRES:
             return command
         (volume,) = (mount for mount in self.service.mounts if mount.volume)
         folder = self._places.path(self.service.name, volume.target)
         postgres.make_data(folder, environment)
         port = self._places.port(self.service.name, "5432")
-        environment |= {"PGPORT": str(port)}  # which its health check need not name in a container
+        environment |= {"PGPORT": str(port)}  # in a container, the health check uses the default port
         return [command[0], *postgres.options(folder, port), *command[1:]]
 
     def _spawn(
@@ -171,7 +171,7 @@ class _Kept:
         who = postgres.unprivileged() if self.service.image == POSTGRES else {}
         program = shutil.which(command[0], path=environment["PATH"])
         if program is None:
-            raise ComposeError(f"{self.service.name}: there is no program {command[0]}")
+            raise ComposeError(f"{self.service.name}: the program {command[0]} is missing")
         number = signal.Signals[self.service.stop_signal]
         return subprocess.Popen(
             [program, *command[1:]],
@@ -180,14 +180,14 @@ class _Kept:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C is for the keeper, which ends them in order
-            # Nothing outlives the keeper, which has no threads.
+            start_new_session=True,  # only the supervisor gets Ctrl-C, and stops the services in order
+            # No service outlives the supervisor. It has no threads, so preexec_fn is safe.
             preexec_fn=lambda: _prctl(_DEATH_SIGNAL, number),  # noqa: PLW1509
             **who,
         )
 
     def _folder(self) -> Path:
-        """Return where it works: in a volume for work, as the image does."""
+        """Return the working directory: a volume, as in the image."""
         work = self._places.path(self.service.name, "/workspaces")
         return (
             work
