@@ -68,7 +68,7 @@ def _entries(texts: dict[str, Any]) -> Iterator[str]:
 def _kinds(texts: dict[str, str]) -> Iterator[str]:
     yield "## When a model fails\n"
     yield f"{texts['about']}\n"
-    yield "| kind | tried again | another model takes over | what it means |"
+    yield "| kind | retried | fallback model takes over | meaning |"
     yield "|---|---|---|---|"
     for kind in get_args(ProviderErrorKind):
         again = "yes" if kind in RETRYABLE_KINDS else "no"
@@ -80,7 +80,7 @@ def _kinds(texts: dict[str, str]) -> Iterator[str]:
 def _outcomes(texts: dict[str, str]) -> Iterator[str]:
     yield "## How a run ends\n"
     yield f"{texts['about']}\n"
-    yield "| outcome | exit code | what it means |"
+    yield "| outcome | exit code | meaning |"
     yield "|---|---|---|"
     for outcome, code in OUTCOME_CODES.items():
         yield f"| `{outcome}` | {code} | {texts[outcome]} |"
