@@ -1,4 +1,4 @@
-"""What every test may use: repeatable examples, an environment of its own and a private home."""
+"""Shared by all tests: repeatable examples, a clean environment and a private home."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""What this process holds, to be compared before and after: nothing may pile up over its life."""
+"""Resources of this process, compared before and after: nothing may pile up."""
 
 import asyncio
 import gc

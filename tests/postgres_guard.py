@@ -1,4 +1,4 @@
-"""Ends a PostgreSQL of the tests and removes all of it; as a program, once one of some processes has ended.
+"""Stops and removes a test PostgreSQL once given processes have ended; run as a program.
 
 `python postgres_guard.py <folder> <pid>…` is how no server outlives its test run, however that ends.
 """

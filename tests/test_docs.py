@@ -1,4 +1,4 @@
-"""The examples in README.md and docs/ do what they show (the convention is in CONTRIBUTING.md)."""
+"""The examples in README.md and docs/ do what they show; CONTRIBUTING.md explains the convention."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Tool servers that a client brings along."""
+"""MCP servers that a client provides."""
 
 import asyncio
 import sys

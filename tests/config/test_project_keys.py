@@ -1,4 +1,4 @@
-"""Every key there is, in the settings of a project that is not trusted: none loosens anything."""
+"""Every key in the settings of an untrusted project: none loosens anything."""
 
 import tempfile
 from collections.abc import Iterator

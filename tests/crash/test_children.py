@@ -1,4 +1,4 @@
-"""Kill -9 while sub-agents work: they go on or are closed, nothing runs twice, what they used counts once."""
+"""kill -9 while sub-agents work: they resume or are closed, nothing runs twice, usage counts once."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Kill -9 while files are being changed or brought back: nothing runs on, and every change can be undone."""
+"""kill -9 while files are changed or restored: no program survives, and every change can be undone."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Sessions of a cluster in tests: prompts, and waiting for what they lead to."""
+"""Cluster sessions in tests: send prompts, and wait for their effects."""
 
 import asyncio
 from contextlib import aclosing

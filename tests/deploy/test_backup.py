@@ -1,4 +1,4 @@
-"""A back-up of a cluster that is at work can be brought back, and everything goes on from there."""
+"""A back-up of a busy cluster can be restored, and everything continues from there."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The cluster of compose.yaml without containers: it serves, survives the loss of a worker, and ends."""
+"""The cluster of compose.yaml without containers: it serves, survives a lost worker, and stops."""
 
 import asyncio
 import json

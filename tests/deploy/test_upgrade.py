@@ -1,4 +1,4 @@
-"""Nodes of two versions at once: what one does not know it leaves alone, and who leaves hands its runs on."""
+"""Nodes of two versions together: unknown work is left alone, and a stopping node hands over its runs."""
 
 import asyncio
 from pathlib import Path

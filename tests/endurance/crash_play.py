@@ -1,4 +1,4 @@
-"""One play with everything in it, which can be taken up from wherever it was cut off.
+"""One play with all features, which can be resumed from any point.
 
 Two runs with parallel reads, approvals, changes of files, an output that is too long for its record, a
 sub-agent and a prompt that waits in the queue; then a compaction and a run after it. What the user does

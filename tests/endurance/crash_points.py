@@ -1,4 +1,4 @@
-"""The play is ended at each of its steps on the disk, taken up again, and must come to the same end.
+"""The play is stopped at each of its disk steps and resumed, and must reach the same end.
 
 python -m tests.endurance.crash_points KIND [FAULT[:EVERY] …] [--first 1]
 

@@ -1,4 +1,4 @@
-"""A disk that can be counted, and that fails or ends the process at a chosen step.
+"""A disk that counts its steps, and that fails or ends the process at a chosen step.
 
 A step is what changes something below a folder: a file is made, written, cut, synced, renamed, linked or
 removed, by Python (`os`, `open`) or by SQLite (a VFS of its own). What was installed stays for the life of

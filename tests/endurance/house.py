@@ -1,4 +1,4 @@
-"""A home whose daemon is killed, stopped and frozen again and again, with the programs it has started."""
+"""A home whose daemon is repeatedly killed, stopped and frozen, with the programs it has started."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Logs of a play that was disturbed, beside those of one that was not.
+"""Compares the log of a disturbed play with that of an undisturbed one.
 
 | the disturbed one says | is |
 |---|---|

@@ -1,4 +1,4 @@
-"""One small piece of work on a disk that fails at each of its steps: a clear error, nothing half, and again.
+"""Small operations on a disk that fails at each step: a clear error, no partial state, and a retry.
 
 python -m tests.endurance.seams
 

@@ -1,4 +1,4 @@
-"""Everything at once for a bounded time, while processes die; then nothing is lost, doubled or left behind.
+"""Everything at once for a limited time, while processes die; nothing is lost, duplicated or left.
 
 `make soak` calls it: python -m tests.endurance.soak [--minutes 3] [--hours 0] [--seed N] [--report FILE]
 

@@ -1,4 +1,4 @@
-"""Sessions with everything in them, whose clients come back, while the daemon and its programs are killed."""
+"""Sessions with all features, whose clients reconnect, while the daemon and its programs are killed."""
 
 import asyncio
 import random

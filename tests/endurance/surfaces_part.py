@@ -1,4 +1,4 @@
-"""Scenarios at random on every surface of one long-lived daemon, which keeps its memory and descriptors."""
+"""Random scenarios on every surface of one long-lived daemon, whose memory and descriptors stay flat."""
 
 import asyncio
 import os

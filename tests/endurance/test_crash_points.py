@@ -1,4 +1,4 @@
-"""The process ends, or the disk fails, at steps of a play: it comes to the same end, and nothing is lost.
+"""The process ends, or the disk fails, at steps of a play: it reaches the same end, without loss.
 
 `make soak` goes through every step of every kind; here it is every so manieth, each time from another one.
 """

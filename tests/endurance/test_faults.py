@@ -1,4 +1,4 @@
-"""What else goes wrong outside: connections, names, clocks, logs; see docs/endurance.md for all of it."""
+"""Other external faults: connections, names, clocks, logs; docs/endurance.md lists all of them."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Which ways through its files a piece of code has taken: pairs of lines that followed each other."""
+"""Paths that a run took through its source files: pairs of consecutive lines."""
 
 import sys
 from collections.abc import Callable, Collection

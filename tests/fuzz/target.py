@@ -1,4 +1,4 @@
-"""A target: one parser, what it is fed, and what must hold whatever it is fed."""
+"""A target: one parser, its input, and what must hold for any input."""
 
 import importlib
 from collections.abc import Callable

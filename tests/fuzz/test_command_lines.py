@@ -1,4 +1,4 @@
-"""No line that runs unasked does anything: lines of the grammar and those that once did, run for real.
+"""No line that runs without approval has an effect: lines of the grammar, and earlier findings, run for real.
 
 `python -m tests.fuzz` does the same with 200,000 lines. The last tests try the instrument itself: each kind
 of effect is seen and undone.

@@ -1,4 +1,4 @@
-"""What the tests of hooks share: scripts on disk, a clock that stands still, a round of asking."""
+"""Shared by the hook tests: scripts on disk, a fixed clock, a round of calls."""
 
 import asyncio
 import os

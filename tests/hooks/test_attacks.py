@@ -1,4 +1,4 @@
-"""Guardrails under attack: whatever a hook does, what it guards is denied, and the reason is recorded."""
+"""Guardrails under attack: whatever a hook does, the call is denied and the reason recorded."""
 
 import asyncio
 import json

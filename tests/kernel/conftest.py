@@ -1,4 +1,4 @@
-"""A sandbox for each test, a place to work in, and ways to start a kernel there."""
+"""A sandbox and a folder for each test, and ways to start a kernel there."""
 
 import os
 import sys

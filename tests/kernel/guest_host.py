@@ -1,4 +1,4 @@
-"""A small host for the tests of the guest: it knows the whole protocol, the test decides what it says."""
+"""A small host for tests of the guest: it knows the whole protocol; the test decides what it sends."""
 
 import array
 import fcntl

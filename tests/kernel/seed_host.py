@@ -1,4 +1,4 @@
-"""A host that knows the seed's document and nothing else: two pipes, its tables of messages, its two flows.
+"""A host that knows only the document of the first protocol: two pipes, its messages, its two flows.
 
 It is written without a look at ours, so that what it can drive, any host of that protocol can.
 """

@@ -1,4 +1,4 @@
-"""Cells that do their worst, in our own guest behind the usual walls.
+"""Hostile cells in Bridle's own guest, in the usual sandbox.
 
 Each ends within its limit and leaves a kernel that works, or one that is dead and says why.
 """

@@ -1,4 +1,4 @@
-"""The lines between host and guest: whatever bytes come, however they are cut, nothing fails."""
+"""Frames between host and guest: no bytes, however split, cause a failure."""
 
 import json
 from itertools import pairwise

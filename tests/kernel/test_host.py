@@ -1,4 +1,4 @@
-"""One kernel from outside: what guests say, well or badly, and what becomes of its cells.
+"""One kernel from outside: messages of guests, valid or not, and the outcome of cells.
 
 The guests here are others than ours: one written from the first protocol's document alone, and scripts that
 break the rules on purpose.

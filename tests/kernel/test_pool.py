@@ -1,4 +1,4 @@
-"""The pool with kernels that only count what is done to them, on a clock that is put forward by hand."""
+"""The pool with fake kernels that count calls, on a clock that is advanced by hand."""
 
 import asyncio
 import os

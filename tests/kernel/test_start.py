@@ -1,4 +1,4 @@
-"""How kernels begin: with which Python, walls and variables; and that nothing is left of them."""
+"""How kernels start: with which Python, sandbox and variables; and that they leave nothing behind."""
 
 import asyncio
 import json

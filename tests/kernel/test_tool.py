@@ -1,4 +1,4 @@
-"""The tool that runs Python: state that lasts, comes back and goes back, and what the model is told of it."""
+"""The Python tool: state that persists, is restored and rewound, and what the model is told about it."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A project for each test, and ways to have language servers for it that are gone when the test ends."""
+"""A project for each test, and language servers that end with the test."""
 
 import os
 import sys

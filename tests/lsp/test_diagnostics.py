@@ -1,4 +1,4 @@
-"""Which of a server's words about a file count, and what is made of them."""
+"""Which diagnostics of a server count for a file, and how they are reported."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a server is told of the files that it has open."""
+"""How a server is informed about its open files."""
 
 import os
 from pathlib import Path

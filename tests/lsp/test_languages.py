@@ -1,4 +1,4 @@
-"""Questions and edits with a server that behaves, in all its manners."""
+"""Queries and edits with a well-behaved server, in all its variants."""
 
 import asyncio
 import os

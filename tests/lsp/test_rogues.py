@@ -1,4 +1,4 @@
-"""Servers that behave badly: whatever they do, there is a clear word, and nothing of ours gets stuck."""
+"""Servers that misbehave: the error is clear, and Bridle never hangs."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A sandbox for each test, a project to work in and a way to run something there."""
+"""A sandbox and a project for each test, and a way to run programs there."""
 
 import asyncio
 import os

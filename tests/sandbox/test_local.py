@@ -1,4 +1,4 @@
-"""Programs behind real walls: what they can and cannot reach, and that nothing of them stays.
+"""Programs in a real sandbox: what they can and cannot reach, and that they leave nothing behind.
 
 No test writes to anything that is not its own, even if the walls had a hole: what may not be changed is
 only opened.

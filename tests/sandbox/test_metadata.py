@@ -1,4 +1,4 @@
-"""Modes, owners, times and attributes of files, where the walls do not hold them: Landlock."""
+"""Modes, owners, times and attributes of files under Landlock."""
 
 import os
 from collections.abc import Iterator

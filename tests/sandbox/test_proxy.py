@@ -1,4 +1,4 @@
-"""The way out: which hosts are reached, by which address, and what others are told."""
+"""The network proxy: which hosts it reaches, at which address, and how it refuses others."""
 
 import asyncio
 import contextlib

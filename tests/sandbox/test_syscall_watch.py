@@ -1,4 +1,4 @@
-"""Every change of a file is kept before it happens, and what cannot be kept does not happen."""
+"""Bridle saves a file before every change, and a change that it cannot save does not happen."""
 
 import asyncio
 import ctypes

@@ -1,4 +1,4 @@
-"""The look at the disk: what it finds, what it leaves alone, and where things go."""
+"""The scan for new files that others run: what it finds, what it ignores, and where it moves files."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Which sockets a program may connect to, in a network of its own and in that of the system."""
+"""Unix sockets that a program may connect to, in a private network and in the system's."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Many scripted runs while workers, gateways and PostgreSQL are killed, frozen, drained and started again.
+"""Many scripted runs while workers, gateways and PostgreSQL are killed, frozen, drained and restarted.
 
 `make chaos` calls it: python -m tests.scale.chaos [--runs 200] [--seconds 180] [--seed N]
 """

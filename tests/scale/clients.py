@@ -1,4 +1,4 @@
-"""A good client of a cluster: it comes back by another gateway, and sends again what it got no answer to."""
+"""A good client of a cluster: it reconnects to another gateway and repeats unanswered requests."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Two tenants and an administrator at one engine, each with a token."""
+"""Two tenants and an administrator on one engine, each with a token."""
 
 import os
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""A network namespace for each node, joined by a bridge, where the machine allows it.
+"""A network namespace for each node, joined by a bridge, if the machine allows it.
 
 ```
 tests, PostgreSQL ── bridge 10.201.N.1 ─┬─ veth ─ namespace of node 1: eth0 10.201.N.2

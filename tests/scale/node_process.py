@@ -1,4 +1,4 @@
-"""Loads what a node of a cluster needs and becomes one for every job that comes: see tests/scale/nodes.py.
+"""Loads the modules of a cluster node and becomes a node for every job: see tests/scale/nodes.py.
 
 As tests/surfaces/warm_process.py, whose part this is, but a node may be put into a network of its own, and it
 ends with the process that forked it.

@@ -1,4 +1,4 @@
-"""What sessions do while processes die: tools that leave a trace, approvals, sub-agents, prompts that wait.
+"""What sessions do while processes die: tools that leave a trace, approvals, sub-agents, queued prompts.
 
 Each call of `bash` writes one line into a file that is named by the call: so it is known how often it ran.
 """

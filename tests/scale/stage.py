@@ -1,4 +1,4 @@
-"""A cluster of real processes: PostgreSQL, workers and gateways, each with a home of its own.
+"""A cluster of real processes: PostgreSQL, workers and gateways, each with a separate home.
 
 ```
 async with Cluster(tmp_path, workers=3, gateways=2) as cluster:

@@ -1,4 +1,4 @@
-"""Harm to the processes of a cluster, at random from a seed; whatever has ended is started again.
+"""Random failures of cluster processes, from a seed; every process that ended is restarted.
 
 | harm | to |
 |---|---|

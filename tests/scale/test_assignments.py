@@ -1,4 +1,4 @@
-"""The work of a leg, on a real service with a scripted model; the rest of the cluster is played."""
+"""The work of an assignment, on a real service with a scripted model and a fake cluster."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What was set aside for runs that ended unseen is settled."""
+"""Reservations of runs whose end was not seen are settled."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The way of a command: to who drives its session, or onto a queue. PostgreSQL is real, the engine played."""
+"""Where a command goes: to the worker that drives its session, or to a queue; PostgreSQL is real."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The engine itself, on a real PostgreSQL: queues and their limits, steps, what becomes of cut-off legs."""
+"""The engine itself, on a real PostgreSQL: queues, limits, steps, and interrupted assignments."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""One thing goes wrong at a time, in a cluster of two workers and two gateways."""
+"""One failure at a time, in a cluster of two workers and two gateways."""
 
 import asyncio
 import re

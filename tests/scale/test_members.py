@@ -1,4 +1,4 @@
-"""Who lives and who does not, by a real PostgreSQL."""
+"""Which nodes are alive, with a real PostgreSQL."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Sessions of another process, watched here: from its bus, from the store, and when they move."""
+"""Watching sessions of another process: through its bus, from the store, and when they move."""
 
 import asyncio
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""The session API of one tenant: what belongs to another does not exist there."""
+"""The session API of one tenant: sessions of other tenants do not exist there."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What is done at every worker: begun at each, once, also at those that come later; news put together."""
+"""Tasks for every worker: started once on each, also on later ones; their results are merged."""
 
 import asyncio
 from collections.abc import Callable

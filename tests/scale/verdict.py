@@ -1,4 +1,4 @@
-"""What must hold of a cluster after a storm, whatever was killed when.
+"""Conditions that a cluster must meet after a storm, whatever was killed when.
 
 Each function returns what is wrong, in words; nothing means that all is well.
 """

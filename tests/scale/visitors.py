@@ -1,4 +1,4 @@
-"""Clients of a cluster in a storm: each has one session played, and notes what was acknowledged."""
+"""Clients of a cluster in a storm: each plays one session, and notes what was acknowledged."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""The documentation as a site: nothing leads nowhere, and the search finds things without a server."""
+"""The documentation as a site: no dead links, and a search that works without a server."""
 
 from html.parser import HTMLParser
 from pathlib import Path

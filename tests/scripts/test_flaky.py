@@ -1,4 +1,4 @@
-"""Tests that fail now and then are found with their seed, and the work beside them ends with the script."""
+"""Tests that fail sometimes are found with their seed, and helper processes end with the script."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The manual pages say what the command line knows, in good roff, and those in the tree are not old."""
+"""The manual pages match the command line, are valid roff, and are up to date."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""No secret and no trace of a machine is in what git keeps, and what looks for them finds them."""
+"""Git contains no secrets and no traces of a machine, and the search for them works."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An event loop that does nothing by chance: its time is made up, and a seed says who comes next.
+"""A deterministic event loop: its time is simulated, and a seed decides which task runs next.
 
 asyncio wakes tasks in the order in which they became ready, so a test sees one order of many. Here any that
 is ready may come next, as if the others' input had been later by a moment; a wait costs no time. Threads are

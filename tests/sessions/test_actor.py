@@ -1,4 +1,4 @@
-"""The owner of a live session: what it takes, what it refuses, and how it stops."""
+"""The owner of a live session: what it accepts, what it refuses, and how it stops."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A run that is cancelled, or whose store fails, wherever it is: it ends, and the next one begins as ever."""
+"""A run that is cancelled, or whose store fails, at any point: it ends, and the next one starts normally."""
 
 import asyncio
 import os

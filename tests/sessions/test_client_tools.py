@@ -1,4 +1,4 @@
-"""Tools that a client lends to a session: called like any other, gone with the loan."""
+"""Tools that a client provides to a session: called like any other, removed with the client."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""One session with everything in it, cut off after every record: it goes on, and nothing happens twice."""
+"""One session with all features, cut off after every record: it resumes, and nothing happens twice."""
 
 import asyncio
 import os

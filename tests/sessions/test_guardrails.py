@@ -1,4 +1,4 @@
-"""No way around a hook: what was cut off, resumed, put right or given by code is judged like all else."""
+"""No way around a hook: interrupted, resumed, corrected and nested calls are judged like all others."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable

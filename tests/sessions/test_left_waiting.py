@@ -1,4 +1,4 @@
-"""Prompts that a crash has left in the queue, and runs that begin while the engine is about to end."""
+"""Prompts that a crash left in the queue, and runs that start while the engine shuts down."""
 
 import asyncio
 from collections.abc import Sequence

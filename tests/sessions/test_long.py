@@ -1,4 +1,4 @@
-"""A session that goes on for five hundred turns in a small window, and forgets no rule."""
+"""A session of five hundred turns in a small window forgets no rule."""
 
 import re
 from collections.abc import AsyncGenerator, Sequence

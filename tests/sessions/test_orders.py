@@ -1,4 +1,4 @@
-"""The real service under a scheduler that tries many orders: in all of them its record is right."""
+"""The real service under a scheduler that tries many orders: its record is right in all of them."""
 
 import asyncio
 import random

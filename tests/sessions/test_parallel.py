@@ -1,4 +1,4 @@
-"""Several sessions in one project, in one process and in two: each minds its own changes, none waits."""
+"""Several sessions in one project, in one process or two: each sees only its own changes, none waits."""
 
 import asyncio
 import json

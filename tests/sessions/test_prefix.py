@@ -1,4 +1,4 @@
-"""Every request begins with the bytes of the one before, whatever is said, done, allowed or found.
+"""Every request begins with the bytes of the previous one, whatever is said, done, allowed or found.
 
 The bodies are those that a real server gets from the real engine with its usual tools. What vendors cache is
 the tools, the system text and the messages in this order; so they are compared in this order, byte by byte:

@@ -1,4 +1,4 @@
-"""A run cut off after any stored event goes on: finished tools stay finished, nothing is lost."""
+"""A run cut off after any stored event resumes: finished tools stay finished, nothing is lost."""
 
 import asyncio
 

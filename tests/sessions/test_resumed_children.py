@@ -1,4 +1,4 @@
-"""A run with sub-agents, cut off at every append: all go on, nothing is lost and nothing runs twice."""
+"""A run with sub-agents, cut off at every append: all resume, nothing is lost or runs twice."""
 
 import asyncio
 from collections import Counter

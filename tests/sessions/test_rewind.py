@@ -1,4 +1,4 @@
-"""Going back over the real service, tools, shell and sandbox: every turn's tree comes back byte for byte."""
+"""Rewinds with the real service, tools, shell and sandbox: the tree of every turn returns byte for byte."""
 
 import asyncio
 import os

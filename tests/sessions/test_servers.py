@@ -1,4 +1,4 @@
-"""What servers lend a run: tools found by search, prompts, questions to the model, and what people hear."""
+"""What MCP servers give a run: tools found by search, prompts, model requests, notices."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Whoever asks: what is kept for a session is kept for the tenant that the session belongs to."""
+"""Everything stored for a session belongs to the session's tenant, whoever asks."""
 
 import os
 from collections.abc import Sequence

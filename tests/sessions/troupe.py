@@ -1,4 +1,4 @@
-"""A stage for plays with several agents: the scripted model answers by the prompt it was given."""
+"""A setup for plays with several agents: the scripted model answers by prompt."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A bucket on this machine: as much of S3's protocol as keeping blobs takes."""
+"""A bucket on this machine, with the part of S3's protocol that blobs need."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Events of every kind, a clock that counts, and the stores that share one contract."""
+"""Events of every kind, a counting clock, and the stores that share one contract."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path

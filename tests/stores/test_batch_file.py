@@ -1,4 +1,4 @@
-"""Locking and appending to one file, while others delete or lock it."""
+"""Locking and appending to one file while other processes delete or lock it."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""One process runs a session; its claim dies with it and leaves nothing that stands in the way."""
+"""One process runs a session; its claim ends with it and blocks no other process afterwards."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What holds for every store; the durable ones are also closed and opened again around each call."""
+"""The contract of every store; durable stores are also closed and reopened around each call."""
 
 import asyncio
 import json

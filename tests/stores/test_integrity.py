@@ -1,4 +1,4 @@
-"""Any edit of what is stored is found, and repairs lose nothing."""
+"""Every edit of stored data is detected, and repairs lose nothing."""
 
 from pathlib import Path
 

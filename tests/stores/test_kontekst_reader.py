@@ -1,4 +1,4 @@
-"""Kontekst's session files, byte for byte as it writes them, and as somebody may have damaged them."""
+"""Kontekst's session files, byte for byte as it writes them, and damaged ones."""
 
 import json
 import os

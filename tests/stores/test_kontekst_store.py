@@ -1,4 +1,4 @@
-"""A journal beside Kontekst's files: nothing is lost or doubled, whoever wrote last, wherever it stopped."""
+"""A journal next to Kontekst's files: nothing is lost or duplicated, whoever wrote last."""
 
 import json
 import logging

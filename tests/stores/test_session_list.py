@@ -1,4 +1,4 @@
-"""A list of sessions is whole, or says that it is not."""
+"""A list of sessions is complete, or says that it is not."""
 
 import random
 from collections.abc import Callable

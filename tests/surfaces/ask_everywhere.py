@@ -1,4 +1,4 @@
-"""Asks the questions that `test_session_queries.py` adds to a copy of the code, through every surface.
+"""Asks the questions that `test_session_queries.py` adds to a copy of the code, on every surface.
 
 `python -m tests.surfaces.ask_everywhere FOLDER` prints the answers and the refusals of each surface as JSON.
 """

@@ -1,4 +1,4 @@
-"""A session that has changed a file twice."""
+"""A session that changed a file twice."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Driving the real `bridle` program: in a pipe, and in a terminal of its own."""
+"""Drives the real `bridle` program: in a pipe, and in a separate terminal."""
 
 import codecs
 import fcntl

@@ -1,4 +1,4 @@
-"""The program under test, with a home and a project directory of its own."""
+"""The program under test, with a separate home and project directory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Clients that come and go, on whichever surface, leave nothing in the process that serves them."""
+"""Clients that come and go, on any surface, leave nothing behind in the server process."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A process that was warm already is the program that is begun anew, to the byte."""
+"""A prewarmed process behaves like a newly started program, to the byte."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""The real program without its start: a process that has loaded `bridle` becomes it, again and again.
+"""The real program without its start: a process that has loaded `bridle` becomes it repeatedly.
 
 Loading the modules is most of what a short command costs. Here one process loads them once and forks for
 each command; the child gets its arguments, folder, environment and streams, a session (and a terminal) of

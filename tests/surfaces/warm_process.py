@@ -1,4 +1,4 @@
-"""Loads `bridle` and becomes it for every job that comes: see tests/surfaces/warm.py."""
+"""Loads `bridle` and becomes it for every job: see tests/surfaces/warm.py."""
 
 import atexit
 import fcntl

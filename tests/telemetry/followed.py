@@ -1,4 +1,4 @@
-"""A stage whose runs are followed: with a clock that moves, and a collector that is told."""
+"""A setup for runs with telemetry: with a moving clock and a collector."""
 
 from typing import Any
 

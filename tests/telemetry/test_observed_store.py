@@ -1,4 +1,4 @@
-"""A followed store is the store it follows; looking back costs little and hurts nobody."""
+"""An observed store behaves like the store it wraps; reading back is cheap and harmless."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""From records to what was done: whole lists of facts for each way that things can go."""
+"""Records become facts: the complete list of facts for each course of a run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A cage: one long-lived cell of the sandbox in which lines run as the bash tool runs them."""
+"""One long-lived sandbox in which lines run like in the tool bash."""
 
 import asyncio
 import marshal

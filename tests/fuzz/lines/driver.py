@@ -1,4 +1,4 @@
-"""The program inside a cell that starts one shell after the other; the standard library only.
+"""The program in the sandbox that starts one shell after the other; standard library only.
 
 ```
 hunt ──(argv)──> driver ── bash ── …        one shell for each line, nothing of one reaches the next

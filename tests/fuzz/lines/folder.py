@@ -1,4 +1,4 @@
-"""The folder in which lines run: full of canaries, hostile in every way that a clone can be.
+"""The folder in which lines run: full of canaries, and hostile in every way that a clone can be.
 
 ```
 world/outside/    token, token.json     what no line may read        log      what canary programs write

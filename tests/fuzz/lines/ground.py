@@ -1,4 +1,4 @@
-"""The ground of the hunt: the folder, its two cages, and what a line did there."""
+"""The test environment: the folder, its two sandboxes, and the effects of a line there."""
 
 import asyncio
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The hunt for lines that are judged to run unasked and do something: judge, run, make small, report."""
+"""Finds lines that run without approval but have an effect: judge, run, shrink, report."""
 
 import time
 from collections import Counter

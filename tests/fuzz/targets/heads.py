@@ -1,4 +1,4 @@
-"""Targets: what strangers send to a port: HTTP heads and messages of gRPC."""
+"""Targets: data that strangers send to a port: HTTP headers and gRPC messages."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Targets: what lies in files of a store, of Kontekst, of a model."""
+"""Targets: files of a store, of Kontekst, of a model."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""Targets: what a model says, and what its tools and hooks are given."""
+"""Targets: output of models, and input of their tools and hooks."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Targets: what comes over a wire, however it is cut."""
+"""Targets: data from a wire, split in any way."""
 
 import asyncio
 from collections.abc import Callable, Iterator

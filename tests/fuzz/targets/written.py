@@ -1,4 +1,4 @@
-"""Targets: what people write into files and settings."""
+"""Targets: files and settings that people write."""
 
 import tempfile
 from contextlib import suppress

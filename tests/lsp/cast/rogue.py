@@ -1,4 +1,4 @@
-"""Servers that behave badly, each in one way; the first argument says which."""
+"""Servers that misbehave, each in one way; the first argument selects it."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What the players need: a language server reduced to reading and writing messages."""
+"""Shared by the fake servers: a language server reduced to reading and writing messages."""
 
 import json
 import sys

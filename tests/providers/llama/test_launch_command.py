@@ -1,4 +1,4 @@
-"""A server's process is tied to its owner before it becomes the server."""
+"""A server process is tied to its owner before it becomes the server."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Answers from a llama-server: streamed, counted, with tools it may not know, and repaired after a crash."""
+"""Answers from a llama-server: streamed, counted, with constrained tools, and after a crash."""
 
 import asyncio
 import os

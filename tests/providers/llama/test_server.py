@@ -1,4 +1,4 @@
-"""A server is started once for all who ask, started again after a crash, and ended without a trace."""
+"""A server starts once for all users, restarts after a crash, and leaves nothing behind."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A server process is listened to, and ended with everything it started."""
+"""The output of a server process is read, and the process ends with all its children."""
 
 import asyncio
 import os

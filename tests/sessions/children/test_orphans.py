@@ -1,4 +1,4 @@
-"""Sub-agents of a run that is closed after a cut: they are closed too, and what they used is counted once."""
+"""Sub-agents of a run that is closed after a crash are closed too, and their usage counts once."""
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import Usage, user_message

@@ -1,4 +1,4 @@
-"""The questions of sub-agents: they show wherever somebody watches, and are answered once."""
+"""Questions of sub-agents: they appear wherever a client watches, and are answered once."""
 
 import asyncio
 

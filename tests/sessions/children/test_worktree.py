@@ -1,4 +1,4 @@
-"""A git worktree for a sub-agent: kept when something was changed, and nothing of the repository runs."""
+"""A git worktree for a sub-agent: kept if something changed, and nothing of the repository runs."""
 
 import os
 import shutil

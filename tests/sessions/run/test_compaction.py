@@ -1,4 +1,4 @@
-"""Compaction: what the model is asked, what is recorded, and that a failure changes nothing."""
+"""Compaction: the request to the model, the recorded events, and that a failure changes nothing."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence

@@ -1,4 +1,4 @@
-"""What is said before a run begins: settings that have no effect."""
+"""Notices before a run starts: settings that have no effect."""
 
 import asyncio
 from contextlib import aclosing

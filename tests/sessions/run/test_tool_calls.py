@@ -1,4 +1,4 @@
-"""What a call can ask for besides running: an answer for always, an answer from the user, a changed fact."""
+"""What a call can request besides running: a lasting answer, a user's answer, a changed fact."""
 
 import asyncio
 from collections.abc import Sequence

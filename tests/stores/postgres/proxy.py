@@ -1,4 +1,4 @@
-"""A proxy before PostgreSQL that cuts a connection after so many bytes, or takes none."""
+"""A proxy in front of PostgreSQL that cuts a connection after a number of bytes, or accepts none."""
 
 import asyncio
 from contextlib import suppress

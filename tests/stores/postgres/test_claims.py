@@ -1,4 +1,4 @@
-"""One worker of all machines holds a session; what it held is free once it is declared gone."""
+"""One worker of the cluster holds a session; its claims are released once it is declared dead."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""News of other nodes arrive soon, or a word that some may have been missed."""
+"""Notifications from other nodes arrive soon, or a message says that some may be missing."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What only the journal of many machines does: fences, lost answers, tenants, news."""
+"""Features of the PostgreSQL store only: fences, lost answers, tenants, notifications."""
 
 import asyncio
 from itertools import chain

@@ -1,4 +1,4 @@
-"""A daemon of the test's own home, ended with the test."""
+"""A daemon for the test's home, stopped after the test."""
 
 from collections.abc import Iterator
 from pathlib import Path

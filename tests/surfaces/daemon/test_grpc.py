@@ -1,4 +1,4 @@
-"""Each way of a run over the wire of Kontekst: a real daemon, and a client that knows only its tables."""
+"""Each course of a run over Kontekst's wire: a real daemon, and a client that knows only the tables."""
 
 import asyncio
 import json

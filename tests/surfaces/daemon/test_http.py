@@ -1,4 +1,4 @@
-"""The HTTP service of a real daemon: where it listens, whom it lets in, and how it ends."""
+"""The HTTP service of a real daemon: where it listens, which clients it accepts, and how it ends."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The daemon of a Kontekst installation: its sessions go on, and it can read what happens."""
+"""The daemon of a Kontekst installation: its sessions continue, and Kontekst can read the results."""
 
 import json
 import logging

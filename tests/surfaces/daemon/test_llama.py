@@ -1,4 +1,4 @@
-"""A real llama-server under the daemon: it starts, answers, crashes, comes back, and outlives nobody."""
+"""A real llama-server under the daemon: it starts, answers, crashes, restarts and ends with the daemon."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Servers of a real daemon: shared by its sessions, seen by its clients, and gone when it is gone."""
+"""Servers of a real daemon: shared by its sessions, visible to its clients, and gone with it."""
 
 import json
 import os

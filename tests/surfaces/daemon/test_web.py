@@ -1,4 +1,4 @@
-"""The page of a real daemon: opened when somebody asks for it, and there again after every kind of end."""
+"""The page of a real daemon: served on request, and again after every kind of end."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""A client of Kontekst that knows nothing of ours: compiled from `client.proto` when it is first used."""
+"""A Kontekst client independent of Bridle: compiled from `client.proto` on first use."""
 
 import asyncio
 import tempfile

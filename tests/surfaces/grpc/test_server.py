@@ -1,4 +1,4 @@
-"""The server around the streams: the daemon's calls, the token, the socket, limits, rude clients."""
+"""The server around the streams: daemon calls, the token, the socket, limits, rude clients."""
 
 import asyncio
 import stat

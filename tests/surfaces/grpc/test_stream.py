@@ -1,4 +1,4 @@
-"""Every situation of a Run stream, by a client that was compiled from the published tables."""
+"""Every situation of a Run stream, with a client compiled from the published tables."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What tests say about the events of a run."""
+"""Short names for the events of a run in tests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Clients of the tests: one of an app without a socket, one of a socket without a library."""
+"""Clients for the tests: one for an app without a socket, one for a socket without a library."""
 
 import asyncio
 import json

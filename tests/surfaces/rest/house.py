@@ -1,4 +1,4 @@
-"""A whole house for the REST service: a home, a project, an engine with a scripted model, and a client."""
+"""A complete setup for the REST service: a home, a project, an engine with a scripted model, a client."""
 
 import json
 from collections.abc import AsyncIterator, Sequence

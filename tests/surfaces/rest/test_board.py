@@ -1,4 +1,4 @@
-"""The board over HTTP: loaded once, kept up by patches, and cheap however fast the model writes."""
+"""The view model over HTTP: loaded once, updated by patches, and cheap however fast the model writes."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Streams of a session: nothing missing, nothing twice, whoever comes late, is slow or leaves."""
+"""Streams of a session: nothing missing or doubled for clients that are late, slow or leaving."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How the service is: whether it lives, whether it can take requests, and its numbers."""
+"""The health of the service: whether it lives, whether it accepts requests, and its metrics."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

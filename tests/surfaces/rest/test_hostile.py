@@ -1,4 +1,4 @@
-"""The whole service at a socket, against clients that are wrong, rude, slow, foreign or gone."""
+"""The whole service on a socket, against clients that are wrong, rude, slow, foreign or gone."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""News of every session: alone, between the events of one, shared by many."""
+"""News of every session: alone, mixed into the events of one, shared by many."""
 
 import asyncio
 import json

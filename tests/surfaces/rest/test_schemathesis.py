@@ -1,4 +1,4 @@
-"""The service keeps to its own document, whatever it is asked: schemathesis over every operation."""
+"""The service conforms to its own document for any request: schemathesis on every operation."""
 
 import asyncio
 import json

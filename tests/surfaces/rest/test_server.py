@@ -1,4 +1,4 @@
-"""The server: what it gives an app, and what becomes of clients that are slow, many, rude or gone."""
+"""The server: what an app gets, and how it handles clients that are slow, many, rude or gone."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The whole terminal interface over a real service with a scripted model, driven by Textual's pilot."""
+"""The whole terminal interface with a real service and a scripted model, driven by Textual's pilot."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""A screen that does what patches say, and nothing else; sessions to look at, and a store that counts."""
+"""A screen that only applies patches; sample sessions; and a store that counts its calls."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

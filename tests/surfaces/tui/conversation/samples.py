@@ -1,4 +1,4 @@
-"""Items, and what a conversation shows of them as plain lines."""
+"""Items, and a conversation's view of them as plain lines."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The widget, driven as the terminal interface drives it."""
+"""The widget, driven like in the terminal interface."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A small app to try panels in, which writes down what it is told."""
+"""A small app for testing panels, which records its messages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
