@@ -1,4 +1,4 @@
-"""Secrets that are planted, and a search for them in every byte that is kept, also in what is packed.
+"""Planted secrets, and a search for them in every stored byte, also in compressed data.
 
 ```
 file ─▶ its bytes ─▶ every zlib stream in it

@@ -1,4 +1,4 @@
-"""A world and a stage for each attack."""
+"""A small world and all tools for each attack."""
 
 import socket
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""A server on this machine that nobody is supposed to reach."""
+"""A server on this machine that no attack may reach."""
 
 import socket
 import threading

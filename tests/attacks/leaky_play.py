@@ -1,4 +1,4 @@
-"""A broad play with planted secrets: everything that could keep one or tell one is used once.
+"""A broad play with planted secrets: it uses everything that could store or leak one.
 
 ```
 planted   keys in the environment, of providers and of tool servers, headers, passwords in addresses, tokens

@@ -1,4 +1,4 @@
-"""The place of the attacks: a small world on disk, and all of Bridle's tools in the hands of a hostile model.
+"""The setup of the attacks: a small world on disk, and all of Bridle's tools for a hostile model.
 
 ```
 world/            outside of every root, not below /tmp (which is another one inside the sandbox)

@@ -1,4 +1,4 @@
-"""Attacks by the tools that code can call: each call of a cell is judged like one of the model's own.
+"""Attacks through tools that code can call: each call of a cell is judged like a call by the model.
 
 The tables of the other modules are gone through in a few cells of real sessions; who is asked says no.
 """

@@ -1,4 +1,4 @@
-"""Attacks 7 and 9 from inside of a kernel: to use up the machine, to outlive the session, to win a race."""
+"""Attacks 7 and 9 from a kernel: use up the machine, outlive the session, win a race."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Attack 4 from inside of a kernel: code that wants to reach the network, or a server of this machine."""
+"""Attack 4 from a kernel: code that tries to reach the network, or a server on this machine."""
 
 import asyncio
 import socket

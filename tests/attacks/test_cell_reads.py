@@ -1,4 +1,4 @@
-"""Attack 2 from inside of a kernel: code that wants what is in a denied file.
+"""Attack 2 from a kernel: code that tries to read a denied file.
 
 All command lines of `test_denied_reads.py` are run by code; what Python can do by itself is also done where
 nobody is on guard, to show that it does give the secret away there.

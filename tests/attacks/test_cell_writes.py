@@ -1,4 +1,4 @@
-"""Attack 3 from inside of a kernel: code that changes what is not its own.
+"""Attack 3 from a kernel: code that tries to change other files.
 
 All command lines of `test_outside_writes.py` are run by code; what Python can do by itself is also done
 where nobody is on guard, to show that it would hit.

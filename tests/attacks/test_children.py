@@ -1,4 +1,4 @@
-"""Sub-agents as a way around what their parent may not do: none of these leads anywhere."""
+"""Sub-agents as a way around the limits of their parent: none of these works."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Attack 1, the other half: a change or a program dressed up as something harmless, or as what a rule allows.
+"""Attack 1, the other half: a change or a program disguised as something harmless or allowed.
 
 `REALLY_HARMLESS` is the control: what the same judge lets pass, so that not everything is a question.
 """

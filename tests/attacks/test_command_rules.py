@@ -1,4 +1,4 @@
-"""Attack 1: a rule says `rm` is denied, and the command line says `rm` without looking like it.
+"""Attack 1: a rule denies `rm`, and the command line hides its `rm`.
 
 Each removal is first run with nobody on guard, to show that it does remove the file; then it is judged.
 """

@@ -1,4 +1,4 @@
-"""Attack 2: a rule denies a file, and the model tries to get at what is in it, by every tool and every trick.
+"""Attack 2: a rule denies a file, and the model tries to read it with every tool and every trick.
 
 Each trick is also done where no rule stands, to show that it does give the secret away there.
 """

@@ -1,4 +1,4 @@
-"""Attack 9: to use up the machine, or to outlive the session.
+"""Attack 9: use up the machine, or outlive the session.
 
 A process is known by a word in its command line that no other has; nothing with it may be left.
 """

@@ -1,4 +1,4 @@
-"""A hostile repository, cloned or unpacked, with its environment activated: Bridle works in it, nothing runs.
+"""A hostile repository, with its environment activated: Bridle works in it, and none of its programs run.
 
 ```
 world/

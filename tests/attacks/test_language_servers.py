@@ -1,4 +1,4 @@
-"""A hostile clone names the toolchain of your language server: its own program starts, and is worth nothing.
+"""A hostile clone names the toolchain of a language server: its program starts, but gains nothing.
 
 Proxies such as those of rustup, asdf and pyenv lie outside of the project and start what it names.
 """

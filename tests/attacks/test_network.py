@@ -1,4 +1,4 @@
-"""Attack 4: a way out of the cell into the network, or to a server of this machine.
+"""Attack 4: a way out of the sandbox into the network, or to a server on this machine.
 
 The server counts who knocks. Each way is also tried with nobody on guard, to show that it would arrive.
 """

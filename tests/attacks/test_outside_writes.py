@@ -1,4 +1,4 @@
-"""Attack 3: changes outside of the working directory, and of what is protected inside of it.
+"""Attack 3: changes outside the working directory, and to protected files inside it.
 
 Each attack aims at a file of the world and is also run with nobody on guard, to show that it would hit.
 Those that aim at the system itself are tried behind the walls only.

@@ -1,4 +1,4 @@
-"""Attack 7: what a path leads to changes while a tool is at it, or is nothing that a tool should open."""
+"""Attack 7: the target of a path changes while a tool uses it, or is nothing that a tool should open."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Attack 6: patterns and paths that a search program would take for options or for more than one argument."""
+"""Attack 6: patterns and paths that a search program might read as options or as several arguments."""
 
 import os
 from pathlib import Path

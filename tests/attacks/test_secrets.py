@@ -1,4 +1,4 @@
-"""Attack 5: keys of the user, in the environment, in the memory of Bridle and in what programs print."""
+"""Attack 5: the user's keys in the environment, in Bridle's memory and in the output of programs."""
 
 import asyncio
 import base64

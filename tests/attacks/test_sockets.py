@@ -1,4 +1,4 @@
-"""Attack 5: services of the machine that listen on Unix sockets, and rights that are left on files.
+"""Attack 5: services of the machine that listen on Unix sockets, and special bits left on files.
 
 A socket is bound by a name that does not tell where it lies, or renamed since: its place cannot be looked up.
 """

@@ -1,4 +1,4 @@
-"""Attack 12: planted secrets, a broad play over every surface, and a look at every byte that is left."""
+"""Attack 12: planted secrets, a broad play on every surface, and a search in every byte that is left."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""The benches are programs beside each other: their folder is where they find one another."""
+"""Benches are programs next to each other and import each other from their folder."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page is what a recorded run gives, and every weak row on it is explained."""
+"""The page follows from a recorded run, and it explains every weak row."""
 
 import re
 from pathlib import Path

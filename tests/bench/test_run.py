@@ -1,4 +1,4 @@
-"""Every bench is known, says what it does, and runs in a process of its own."""
+"""Every bench is known, describes itself, and runs in a separate process."""
 
 import ast
 from pathlib import Path

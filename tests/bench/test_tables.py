@@ -1,4 +1,4 @@
-"""Tables say what was measured, beside whom, and what it may be."""
+"""Tables show what was measured, compared with what, and the limit."""
 
 from report.tables import crowded_table, curve_table, is_crowded, participants, plain_table, unable
 from rows import Curve, Row, cannot, figure, ours

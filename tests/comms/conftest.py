@@ -1,4 +1,4 @@
-"""Two participants, each with a home of its own, who trust each other."""
+"""Two participants with separate homes, who trust each other."""
 
 import asyncio
 import os

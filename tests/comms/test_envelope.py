@@ -1,4 +1,4 @@
-"""Envelopes against a second implementation of the wire, made of cbor2 and cryptography alone."""
+"""Envelopes, compared with a second implementation of the wire made of cbor2 and cryptography."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The same world on many machines: what stands for its daemon is a gateway, and its sessions run on workers.
+"""The same setup on many machines: a gateway replaces the daemon, and workers run its sessions.
 
 An engine in its own process (`import bridle`, the session API) keeps its sessions in the same PostgreSQL.
 """

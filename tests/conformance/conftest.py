@@ -1,4 +1,4 @@
-"""The world that scenarios are played in."""
+"""The setup for scenarios."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""What is seen in Meerkat's events, whichever wire carries them."""
+"""What is visible in Meerkat's events, over any wire."""
 
 from collections.abc import Sequence
 from typing import Any

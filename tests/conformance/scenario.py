@@ -1,4 +1,4 @@
-"""A scenario: what the model says, what the user does when, and what is seen of it."""
+"""A scenario: what the model says, what the user does and when, and what is visible of it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is played on every surface."""
+"""The scenarios that are played on every surface."""
 
 from typing import Any
 

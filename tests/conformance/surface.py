@@ -1,4 +1,4 @@
-"""A surface as the matrix knows it: how to drive it, what its wire shows and what it has no words for."""
+"""A surface in the matrix: how to drive it, what its wire shows and what it cannot express."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence

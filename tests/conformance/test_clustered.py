@@ -1,4 +1,4 @@
-"""The same scenarios on many machines: a gateway, workers and PostgreSQL write the log that one machine does.
+"""The same scenarios on many machines: a cluster writes the same log as one machine.
 
 Every scenario is played at the daemon's API; the other surfaces take turns, so that each scenario is played
 by one more of them. `make chaos` plays all of it (BRIDLE_CONFORMANCE=all).

@@ -1,4 +1,4 @@
-"""Where scenarios are played: one home with a real daemon, and a project of its own for each play."""
+"""The setup for scenarios: one home with a real daemon, and a separate project for each play."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Every order in which things can happen to a run, to a bound: the loop, its record, a cut at any point.
+"""Every order of events of a run, up to a limit: the loop, its record, a cut at any point.
 
 ```
 world = loop + fold of the recorded events + what goes on outside (a model, tools, people, timers)

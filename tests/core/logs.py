@@ -1,4 +1,4 @@
-"""Random event logs as the engine writes them, with what they should fold to told by other means.
+"""Random event logs as the engine writes them, with independently computed folds.
 
 ```
 SessionCreated, then runs:  RunStarted MessageAdded

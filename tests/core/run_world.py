@@ -1,4 +1,4 @@
-"""A run at one moment: its loop, the fold of what it has recorded, and what goes on around it.
+"""A run at one moment: its loop, the fold of its record, and its environment.
 
 It does what the driver does, without waiting for anything: inputs are fed, actions recorded and begun.
 Whatever is recorded is checked against all that was recorded before.

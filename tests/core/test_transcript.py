@@ -1,4 +1,4 @@
-"""Which records still count after rewinds, and that a tail gives what the whole gives."""
+"""Which records count after rewinds; and a tail gives the same result as the whole."""
 
 from hypothesis import given
 from hypothesis import strategies as st

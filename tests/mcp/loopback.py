@@ -1,4 +1,4 @@
-"""Servers on this machine's loopback for tests: real ones of the SDK, and ones that say what a test wants."""
+"""Servers on this machine's loopback: real ones of the SDK, and ones that send what a test wants."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Servers to play with, and the little that a test needs to play with them."""
+"""Fake servers, and the little that a test needs to use them."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Every feature of the reference server, through our client, over each of its three transports.
+"""Every feature of the reference server, through Bridle's client, over each of its three transports.
 
 What the server offers is written down in tables: a new feature of it makes a test fail, until there is one
 for it.

@@ -1,4 +1,4 @@
-"""What servers ask is put to the right session, and to nobody else; real SDK servers ask in both eras."""
+"""Requests of servers reach only the right session; real SDK servers of both generations send them."""
 
 import asyncio
 import contextvars

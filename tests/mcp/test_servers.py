@@ -1,4 +1,4 @@
-"""Who shares a server, when one starts, and when it ends."""
+"""Who shares a server, when it starts, and when it ends."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A process to be killed: takes sessions in and prints a line for each piece of work.
+"""A process to be killed: indexes sessions and prints a line for each step.
 
 usage: child.py FOLDER
 """

@@ -1,4 +1,4 @@
-"""What the tests of memory share: a clock, a small embedder, sessions with something in them."""
+"""Shared by the memory tests: a clock, a small embedder, sessions with content."""
 
 import re
 from collections.abc import Callable, Sequence

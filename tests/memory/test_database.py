@@ -1,4 +1,4 @@
-"""The file: made late, put aside when it cannot be used, never half-written."""
+"""The file: created late, set aside if unusable, never half-written."""
 
 import os
 from pathlib import Path

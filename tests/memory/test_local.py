@@ -1,4 +1,4 @@
-"""Taking in and finding again, over a real file and a store."""
+"""Indexing and searching, with a real file and a store."""
 
 import asyncio
 import subprocess

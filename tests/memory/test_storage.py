@@ -1,4 +1,4 @@
-"""What happens in the file when several are at work."""
+"""Several processes on one file."""
 
 from pathlib import Path
 

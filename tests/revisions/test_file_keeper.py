@@ -1,4 +1,4 @@
-"""What is kept before a change is found again after it, whoever made the change and whatever came between."""
+"""A state saved before a change is found again after it, whoever made the change."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Whatever a program does to a tree, every earlier moment can be brought back, byte for byte."""
+"""Whatever a program does to a tree, every earlier state can be restored, byte for byte."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""The way back destroys nothing that could not come back, and one problem does not stop the rest."""
+"""Restoring destroys nothing that could not be restored, and one problem does not stop the rest."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A folder as a value, a session that changes it as a guarded program would, and its journal."""
+"""A folder as a value, a session that changes it like a watched program, and its journal."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""TLS by files: real connections, and what is said of files that are of no use."""
+"""TLS from files: real connections, and errors about unusable files."""
 
 import asyncio
 import os

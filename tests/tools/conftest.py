@@ -1,4 +1,4 @@
-"""What the tests of tools share: a working directory with something secret beside it."""
+"""Shared by the tests of tools: a working directory with a secret next to it."""
 
 import json
 import subprocess

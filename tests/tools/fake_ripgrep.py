@@ -1,4 +1,4 @@
-"""A program in place of ripgrep, which does not end by itself."""
+"""A fake ripgrep that never ends on its own."""
 
 import asyncio
 import os

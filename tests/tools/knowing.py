@@ -1,4 +1,4 @@
-"""A model that has read every file just now, for tests of what it may change."""
+"""A model that has just read every file, for tests of changes."""
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256

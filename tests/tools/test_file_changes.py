@@ -1,4 +1,4 @@
-"""Changing files: only those the model knows, only as it knows them, and never what is protected."""
+"""Changing files: only files the model knows, in the state it knows, and never protected ones."""
 
 import asyncio
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Opening and replacing files: no link is followed, nothing blocks, nothing is left half written."""
+"""Opening and replacing files: no link is followed, nothing blocks, no file is half written."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""Glob patterns mean what users of a shell expect, and none of them is slow."""
+"""Glob patterns mean what shell users expect, and none of them is slow."""
 
 import pytest
 from hypothesis import given

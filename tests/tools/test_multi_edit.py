@@ -1,4 +1,4 @@
-"""Several edits in one file: in order, all or none, and each with its own answer."""
+"""Several edits in one file: in order, all or none, each with its own result."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""Reading as a tool: what the session learns of a file, images, kept output, and helpful misses."""
+"""Reading as a tool: what the session learns of a file, images, stored output, and helpful errors."""
 
 import os
 from base64 import b64encode

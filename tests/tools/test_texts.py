@@ -1,4 +1,4 @@
-"""What a model reads before it has done anything: short, and true to the schemas. Every turn pays for it."""
+"""The texts that a model reads first: short, and true to the schemas. Every turn pays for them."""
 
 import re
 from collections.abc import Iterator

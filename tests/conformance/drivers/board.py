@@ -1,4 +1,4 @@
-"""What the web page says and hears: a login, commands, the board of a session and its patches."""
+"""The traffic of the web page: a login, commands, the view model of a session and its patches."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""The command line: in a pipe, and at a terminal where somebody answers."""
+"""The command line: in a pipe, and on a terminal where a person answers."""
 
 import asyncio
 import json

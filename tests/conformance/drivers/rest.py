@@ -1,4 +1,4 @@
-"""REST: in our own words, and in Meerkat's."""
+"""REST: with Bridle's operations, and with Meerkat's."""
 
 import asyncio
 import json

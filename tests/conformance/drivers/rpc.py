@@ -1,4 +1,4 @@
-"""JSON-RPC: in Meerkat's words over stdio, and in our own over a socket and a WebSocket."""
+"""JSON-RPC: with Meerkat's methods over stdio, and with Bridle's over a socket and a WebSocket."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The terminal interface: keys are pressed, and what stands on the screen is read."""
+"""The terminal interface: press keys, and read the screen."""
 
 import asyncio
 import re

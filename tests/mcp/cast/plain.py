@@ -1,4 +1,4 @@
-"""A server on the SDK with a bit of everything: `python plain.py [name]`."""
+"""An SDK server with a bit of everything: `python plain.py [name]`."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""MiniLM with its real weights, pulled from the package registry, in a server of ours."""
+"""MiniLM with its real weights from the package registry, in Bridle's own server."""
 
 import asyncio
 from pathlib import Path

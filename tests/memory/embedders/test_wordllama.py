@@ -1,4 +1,4 @@
-"""The light embedder, with the real table."""
+"""The light embedder, with its real table."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""An editor: the client side of the official package, on a socket pair with our agent at its other end."""
+"""An editor: the client of the official package, on a socket pair with Bridle's agent."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""The agent of an editor, spoken to by the client of the official package."""
+"""The agent of an editor, tested with the client of the official package."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Lines of an editor: whatever comes, the connection goes on."""
+"""Lines from an editor: the connection survives any of them."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`bridle run` as a person sees it: on a terminal of its own, with questions and keys."""
+"""`bridle run` as a person sees it: on a terminal, with questions and keys."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Agents of two homes, in processes of their own, talk to each other."""
+"""Agents of two homes, in separate processes, exchange messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`bridle import kontekst`, and what is there afterwards."""
+"""`bridle import kontekst`, and its results."""
 
 import json
 import os

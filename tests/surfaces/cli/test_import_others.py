@@ -1,4 +1,4 @@
-"""`bridle import claude|codex|crush`, and what is there afterwards."""
+"""`bridle import claude|codex|crush`, and its results."""
 
 import json
 from pathlib import Path

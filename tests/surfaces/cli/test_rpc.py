@@ -1,4 +1,4 @@
-"""`bridle rpc` as a program: in a pipe, at a socket, and with what it refuses."""
+"""`bridle rpc` as a program: in a pipe, on a socket, and its refusals."""
 
 import json
 import os

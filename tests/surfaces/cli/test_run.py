@@ -1,4 +1,4 @@
-"""`bridle run` as a script sees it: outputs, exit codes, bad input, Ctrl-C and what comes after a crash."""
+"""`bridle run` in scripts: outputs, exit codes, bad input, Ctrl-C and recovery after a crash."""
 
 import asyncio
 import fcntl

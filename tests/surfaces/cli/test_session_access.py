@@ -1,4 +1,4 @@
-"""Commands through the daemon say exactly what they say without it, and know when not to use it."""
+"""Commands print the same with and without the daemon, and know when not to use it."""
 
 import json
 import re

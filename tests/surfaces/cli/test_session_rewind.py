@@ -1,4 +1,4 @@
-"""Going back as a person does it: look at the turns, look at the changes, go, and change one's mind."""
+"""A rewind as a person does it: list the turns, see the changes, rewind, and undo the rewind."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The official client, connected to our server over a wire in memory."""
+"""The official client, connected to Bridle's server in memory."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""`bridle_run` and `bridle_resume`, by the official client of both eras."""
+"""`bridle_run` and `bridle_resume`, with the official client of both protocol generations."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""When a run rests: it cannot go on without results of its client, and nothing else is under way."""
+"""When a run waits: only for results of its client, with nothing else in progress."""
 
 import asyncio
 from collections.abc import AsyncIterator

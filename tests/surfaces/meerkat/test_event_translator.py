@@ -1,4 +1,4 @@
-"""From records to Meerkat's events: the documented order, and every stream there can be."""
+"""From records to Meerkat's events: the documented order, for every possible stream."""
 
 from typing import Any, get_args
 

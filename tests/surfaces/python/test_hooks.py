@@ -1,4 +1,4 @@
-"""Functions at the points of a run: they look, refuse and rewrite."""
+"""Functions as hooks at the points of a run: they observe, deny and rewrite."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the sessions of one opened Bridle share."""
+"""Shared state of the sessions of one opened Bridle."""
 
 import asyncio
 import gc

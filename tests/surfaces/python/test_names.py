@@ -1,4 +1,4 @@
-"""`import bridle` is light, has a name for everything a program needs, and every name has its type."""
+"""`import bridle` is light, exports every name that a program needs, and every name has a type."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Bridle opens a home, or nothing at all; what a program brings along is used."""
+"""Bridle opens a home or none, and uses the implementations of the embedding program."""
 
 import os
 import signal

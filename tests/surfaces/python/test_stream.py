@@ -1,4 +1,4 @@
-"""A run is followed to its end; whoever leaves it early has ended it, and the record says so."""
+"""A run is followed to its end; leaving the stream early cancels the run, and the record says so."""
 
 import asyncio
 import contextlib

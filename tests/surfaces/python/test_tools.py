@@ -1,4 +1,4 @@
-"""Typed functions become tools: what the model sees, what the function gets, and what it gives back."""
+"""Typed functions become tools: what the model sees, what the function gets, and what it returns."""
 
 import asyncio
 import dataclasses

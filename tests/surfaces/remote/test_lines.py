@@ -1,4 +1,4 @@
-"""Lines of a connection, however they are cut."""
+"""Lines of a connection, at every split."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a client may do to the server: everything, without harm to others."""
+"""What a client may do to the server: anything, without harm to others."""
 
 import asyncio
 import gc

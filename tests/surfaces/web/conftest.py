@@ -1,4 +1,4 @@
-"""The browser of the tests: one for each worker, and for each test a service and pages of its own."""
+"""The browser of the tests: one per worker, with a separate service and pages for each test."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

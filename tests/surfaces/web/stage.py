@@ -1,4 +1,4 @@
-"""The page on a stage: a service with a scripted model, and a browser that may see nothing else.
+"""A setup for the page: a service with a scripted model, and a browser that can reach nothing else.
 
 ```
 Chromium, one per worker          a service of the test's own, at a port of 127.0.0.1

@@ -1,4 +1,4 @@
-"""Codes that work once, and cookies that are known again."""
+"""Codes that work once, and cookies that are recognised."""
 
 from starlette.datastructures import Headers
 

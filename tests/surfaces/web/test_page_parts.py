@@ -1,4 +1,4 @@
-"""The modules of the page that decide something, each asked in a real browser."""
+"""The modules of the page that contain logic, each tested in a real browser."""
 
 import os
 from collections.abc import AsyncIterator

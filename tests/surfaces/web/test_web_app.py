@@ -1,4 +1,4 @@
-"""The page over HTTP: who gets it, how a browser logs in, and what those get who should not."""
+"""The page over HTTP: who gets it, how a browser logs in, and how other requests are refused."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""The tools of sub-agents: what they understand, and what they say of what came of it."""
+"""The tools of sub-agents: their arguments, and how they report results."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What the tests of tools that see code share."""
+"""Shared by the tests of code tools."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Language servers that know what a test says they know, and a project for them."""
+"""Fake language servers with prepared answers, and a project for them."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Edits over several files: foreseen, judged, shown, and made in all of them or in none."""
+"""Edits over several files: foreseen, judged, previewed, and made in all of them or in none."""
 
 import asyncio
 import os

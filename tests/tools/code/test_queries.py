@@ -1,4 +1,4 @@
-"""Questions about code: how answers look, what they leave out, what is asked of servers."""
+"""Queries about code: the form of answers, what they leave out, and the requests to servers."""
 
 import os
 from pathlib import Path

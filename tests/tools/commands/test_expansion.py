@@ -1,4 +1,4 @@
-"""Words and what they become: the same as in bash, however they are quoted."""
+"""Words and their expansions: the same as in bash, however they are quoted."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Variables: the certain ones, and guesses at the others."""
+"""Variables: known values, and guesses at the others."""
 
 import pytest
 

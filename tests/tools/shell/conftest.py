@@ -1,4 +1,4 @@
-"""What the tests of the shell share: the tools over every sandbox, and short ways to call them."""
+"""Shared by the shell tests: the tools in every sandbox, and short ways to call them."""
 
 import asyncio
 import os

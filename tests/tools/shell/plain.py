@@ -1,4 +1,4 @@
-"""A sandbox that confines nothing: a real process in a session of its own."""
+"""A sandbox that confines nothing: a real process in a new process session."""
 
 import asyncio
 import os

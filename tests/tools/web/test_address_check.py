@@ -1,4 +1,4 @@
-"""Which addresses may be connected to."""
+"""Addresses that connections may use."""
 
 import ipaddress
 from ipaddress import IPv4Address, IPv6Address

@@ -1,4 +1,4 @@
-"""Reading web addresses: one form for every host, and nothing that two programs read differently."""
+"""Parsing web addresses: one form for every host, and nothing that two programs read differently."""
 
 from urllib.parse import urlsplit
 
