@@ -148,7 +148,7 @@ class Server:
         self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let them go on."""
+        """Let them continue."""
         self._signal(signal.SIGCONT)
 
     def stop(self) -> None:

@@ -8,7 +8,7 @@ ANSWER = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\
 
 
 class Door:
-    """A server on this machine that answers everybody; counts the visits."""
+    """A server on this machine that answers everyone; counts the visits."""
 
     def __init__(self, family: int, address: object) -> None:
         self.answer = ANSWER

@@ -55,7 +55,7 @@ HARMLESS = "plain-canary-Qf1uF9gUhN7hZc3V"
 TYPED = "typed-canary-Nd5sD3cSfL1dXa7T"
 """What the user types is kept as it is."""
 IN_A_FILE = "file-canary-Pe8tE6eTgM4fYb0U"
-"""What a model reads in a file is kept as it is: nobody can know that it is a secret."""
+"""What a model reads in a file is kept as it is: no one can know that it is a secret."""
 
 ENV = "env; cat /proc/*/environ /proc/*/cmdline 2>&1; env | base64 -w0; cat key.txt; true"
 CELL = "import os\nprint(dict(os.environ))\nprint(open('key.txt').read())\nkept = dict(os.environ)"
@@ -224,7 +224,7 @@ async def _knock(
 
 
 def _processes(daemon: DaemonProcess) -> list[tuple[str, bytes]]:
-    """Return what everybody on the machine sees of our processes."""
+    """Return what everyone on the machine sees of our processes."""
     shown = []
     for pid in (daemon.pid, *descendants(daemon.pid)):
         with suppress(OSError):

@@ -198,7 +198,7 @@ async def test_a_rule_holds_for_every_tool_of_a_cell(
 @pytest.mark.parametrize("mode", ["ask", "accept-edits"])
 async def test_every_mode_asks_about_the_calls_of_a_cell(stage: Stage, mode: Mode):
     column = MODES.index(mode)
-    # Nobody is asked about changes of a file that was not read, or that no language server can work out.
+    # No one is asked about changes of a file that was not read, or that no language server can work out.
     others = {"python", "edit_file", "multi_edit", "rename_symbol", "replace_symbol", "code_action"}
     calls = [call for call in CALLS.items() if EXPECTED[call[0]][column] == "ask" and call[0] not in others]
 

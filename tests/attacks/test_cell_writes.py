@@ -1,7 +1,7 @@
 """Attack 3 from a kernel: code that tries to change other files.
 
 All command lines of `test_outside_writes.py` are run by code; what Python can do by itself is also done
-where nobody is on guard, to show that it would hit.
+without the sandbox, to show that it would hit.
 """
 
 import asyncio
@@ -128,12 +128,12 @@ def stage(kernel_stage: Stage) -> Stage:
 
 @pytest.fixture
 def unguarded(world: Path) -> Stage:
-    """Give another world like it, where nobody is on guard."""
+    """Give another world like it, without the sandbox."""
     return prepared(Stage(world))
 
 
 def prepared(stage: Stage) -> Stage:
-    """Lay out what the attacks need, as far as earlier ones have taken it away."""
+    """Restore the files that the attacks need."""
     links = {"out": "../outside", "out-file": "../outside/plain.txt", "dangling": "../outside/not-yet.txt"}
     for name, target in links.items():
         if not os.path.lexists(stage.project / name):

@@ -64,7 +64,7 @@ def repository(tmp_path: Path) -> Path:
 async def test_rules_of_the_project_hold_in_a_worktree_that_does_not_have_them(
     repository: Path, tmp_path: Path
 ):
-    """The settings of a project need not be committed, and nobody has trusted those of a worktree."""
+    """A project's settings need not be committed, and those of a worktree are not trusted."""
     usual = Agent("default", "You are a play.", "scripted/play")
 
     def load_agent(name: str, cwd: str) -> Agent:
@@ -164,11 +164,11 @@ async def test_tools_that_no_sub_agent_gets_cannot_be_named():
     assert peer.calls == []
 
 
-# ---------------------------------------------------------------------------- runs of its own
+# ---------------------------------------------------------------------------- separate runs
 
 
 async def test_what_comes_too_late_for_a_sub_agent_does_not_begin_a_run_without_bounds():
-    """A run of its own would know nothing of the parent's rules, its mode and its tools."""
+    """A separate run would not have the parent's rules, mode and tools."""
     gate = Gate()
 
     async def fail() -> Any:

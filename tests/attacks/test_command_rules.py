@@ -1,6 +1,6 @@
 """Attack 1: a rule denies `rm`, and the command line hides its `rm`.
 
-Each removal is first run with nobody on guard, to show that it does remove the file; then it is judged.
+Each removal is first run without the sandbox, to show that it does remove the file; then it is judged.
 """
 
 from collections.abc import Iterator

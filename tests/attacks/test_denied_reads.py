@@ -156,7 +156,7 @@ READING = [
     f"printf '%s\\n' 'print(open(\"{KEY}\").read())' > s.py; python3 s.py",
 ]
 
-# Each needs rights that nobody has inside: with the walls gone they would be a way.
+# Each needs rights that no one has inside: with the walls gone they would be a way.
 PRIVILEGED = [
     f"cat /proc/1/root/$PWD/{KEY}",
     f"umount secrets; cat {KEY}",

@@ -137,7 +137,7 @@ PROGRAMS_CALLED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("bash", {"command": "git status"}),
     ("python", {"code": "import subprocess; subprocess.run(['ls'])"}),
 )
-"""What is asked about where PATH leads into the project, or always; nobody is there to approve it."""
+"""What needs approval where PATH leads into the project, or always; no one is there to approve it."""
 COMMANDS = ("ls; cat README.md", "git status", "git log -p; git diff", "cd src && git status")
 """What is free where PATH does not lead into the project."""
 

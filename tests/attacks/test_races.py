@@ -19,7 +19,7 @@ from tests.patience import PATIENCE_S
 ROUNDS = 400
 
 
-# In a process of its own: a thread would wait for this one and never come in between.
+# In a separate process: a thread would wait for this one and never come in between.
 EXCHANGE = """
 import ctypes, os
 libc = ctypes.CDLL(None)

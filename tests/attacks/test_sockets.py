@@ -114,7 +114,7 @@ async def test_no_datagram_reaches_a_service_of_the_system(stage: Stage, code: s
     assert not (stage.project / "reached").exists()
 
 
-# One thread connects to a socket of its own, the other exchanges the address and the descriptor meanwhile.
+# One thread connects to a separate socket, the other exchanges the address and the descriptor meanwhile.
 RACE = """
 import ctypes, os, socket, struct, threading
 libc = ctypes.CDLL(None)

@@ -1,7 +1,7 @@
 """Attack 3, traps: a sandboxed program leaves something that a program of the user runs later.
 
 Each attack is followed by what the user does next: `git status` and the like in that folder, or a look at
-the file that direnv, an editor or an agent would read. Those on git are also run with nobody on guard, to
+the file that direnv, an editor or an agent would read. Those on git are also run without the sandbox, to
 show that they work.
 """
 

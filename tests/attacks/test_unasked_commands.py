@@ -1,7 +1,7 @@
 """Attack 3: command lines that look as if they only read, but do more.
 
 Each line is tried three times: at the gate, where it must be a question; in a run of a scripted model to
-which nobody says yes; and behind the walls for reading commands alone, as if the gate had let it through.
+which no one says yes; and in the sandbox for reading commands alone, as if the gate had let it through.
 `P` stands for a canary that no line may make.
 """
 

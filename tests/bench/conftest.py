@@ -5,4 +5,4 @@ from pathlib import Path
 
 BENCH = str(Path(__file__).parents[2] / "bench")
 if BENCH not in sys.path:
-    sys.path.append(BENCH)  # last: nothing of ours may stand in the way of a library
+    sys.path.append(BENCH)  # last: nothing of Bridle's may stand in the way of a library

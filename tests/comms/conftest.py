@@ -45,7 +45,7 @@ class Delivered:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing waits."""
+        """Return whether the inbox is empty."""
         return self._queue.empty()
 
 

@@ -27,7 +27,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 def comms(tmp_path: Path, registry: Registry) -> Comms:
-    """Give somebody whose model has the tools."""
+    """Yield a participant whose model has the tools."""
     return make_comms(tmp_path / "anna", registry, name="anna", wired=False)
 
 
@@ -39,7 +39,7 @@ def tools(comms: Comms) -> dict[str, Tool]:
 
 @pytest.fixture
 def bert(tmp_path: Path, registry: Registry) -> Comms:
-    """Give somebody to talk to."""
+    """Yield a participant to talk to."""
     return make_comms(tmp_path / "bert", registry, name="bert", wired=False)
 
 

@@ -1,7 +1,7 @@
 """What a client sees of a run, in one form for every surface.
 
 Each surface reduces what its own wire shows to these lines. Calls run beside each other, so the lines of one
-call are compared with each other (a lane), and what belongs to no call is a lane of its own.
+call are compared with each other (a lane), and what belongs to no call is a separate lane.
 """
 
 import json

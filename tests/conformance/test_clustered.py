@@ -70,7 +70,7 @@ async def test_a_scenario_is_the_same_on_many_machines(
 async def test_a_crash_is_overcome_in_the_same_way_on_many_machines(
     world: World, cluster: ClusterWorld, scenario: Scenario, surface: Surface
 ):
-    """A prompt after a crash is not compared: on many machines the run that was cut off goes on first."""
+    """A prompt after a crash is not compared: on many machines the run that was cut off continues first."""
     expected = world.kept.get(f"log of {scenario.name}")
     if expected is None:
         alone = (await cut_off(world, scenario))["reference"]

@@ -155,7 +155,7 @@ class World:
         return self._api
 
     async def keep(self, opened: AbstractAsyncContextManager[T]) -> T:
-        """Open something for as long as the world is there, in a task of its own that also closes it."""
+        """Open something for as long as the world is there, in a separate task that also closes it."""
         ready: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         is_over = asyncio.Event()
 

@@ -21,7 +21,7 @@ from bridle.core.session import fold
 from tests.core.run_moves import interruptions_of, moves_of
 from tests.core.run_world import Bounds, Broken, World, key_of
 
-FOLDS = 5  # each so manieth world is folded anew from its records
+FOLDS = 5  # each so manieth world is folded again from its records
 
 SMALL: dict[str, Bounds] = {
     "calls": Bounds(calls=2, cancels=1),
@@ -145,7 +145,7 @@ def explore(
 
 
 def _check_fold(world: World) -> None:
-    """Compare what the records give anew with what was followed step by step; look for lost words."""
+    """Compare the fold of the records with the incremental state; look for lost texts."""
     anew = fold(world.records)
     if (anew.run, anew.facts, anew.messages) != (
         world.session.run,

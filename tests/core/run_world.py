@@ -214,7 +214,7 @@ class World:
         self.todo = frozenset()
 
     def cut(self) -> None:
-        """Lose everything but the record, and go on from it."""
+        """Lose everything but the record, and continue from it."""
         self.session = fold(self.records)
         plan = plan_resume(self.run, self.session.messages[-1].message, ())
         self.stage(RunResumed(RUN, tuple(lost.result.call_id for lost in plan.lost)), *plan.lost)
@@ -284,7 +284,7 @@ class World:
         self._check_late()
 
     def _check_late(self) -> None:
-        """Feed what nobody waits for: it has no effect."""
+        """Feed an unexpected input: it has no effect."""
         loop = copied_loop(self.loop)
         before = loop_key(loop)
         for event in self._late_inputs():

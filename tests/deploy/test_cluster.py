@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 
 
 class Cluster:
-    """The script, with a folder of its own."""
+    """The script, with a separate folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -96,7 +96,7 @@ def get(url: str, authority: ssl.SSLContext, token: str) -> bytes:
 
 @pytest.fixture
 def cluster():
-    """Give the script a folder that PostgreSQL can get to, whoever it runs as."""
+    """Give the script a folder that PostgreSQL can reach as any user."""
     folder = Path(tempfile.mkdtemp(prefix="bridle-cluster-"))
     folder.chmod(0o711)
     cluster = Cluster(folder / "c")

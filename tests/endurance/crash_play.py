@@ -200,7 +200,7 @@ async def _go_on(api: SessionApi, cwd: str) -> None:
 
 
 def _is_at_rest(events: Sequence[Any]) -> bool:
-    """Tell whether every run has ended and nothing waits to be begun."""
+    """Return whether every run has ended and the queue is empty."""
     begun = sum(isinstance(event, RunStarted) for event in events)
     ended = sum(isinstance(event, RunEnded) for event in events)
     queued = sum(isinstance(event, PromptQueued) for event in events)

@@ -3,7 +3,7 @@
 python -m tests.endurance.crash_points KIND [FAULT[:EVERY] …] [--first 1]
 
 One process that never starts a thread or a loop forks two children for each step: one that ends there, and
-one that finds what was left. With a fault that does not end the process the first child goes on, mends the
+one that finds what was left. With a fault that does not end the process the first child continues, mends the
 disk and takes the play up itself, as a daemon would.
 """
 
@@ -109,7 +109,7 @@ def ended(folder: Path, fault: Fault, at: int) -> Told:
 
 
 def failed(folder: Path, fault: Fault, at: int) -> Told:
-    """Play on a disk that fails from a step on; then it is mended, and the same process goes on."""
+    """Play on a disk that fails from a step on; then it is mended, and the same process continues."""
     disk = Disk(folder, fault, at)
     disk.install()
     said: list[str] = []
@@ -265,7 +265,7 @@ def _one(folder: Path, fault: Fault, at: int) -> Told:
 
 
 def _quick_disk() -> str | None:
-    """Return a folder in memory: what is written is kept in order there too, and nobody waits for it."""
+    """Return a folder in memory: writes stay in order there too, and need no wait."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 

@@ -47,7 +47,7 @@ class Seam(Struct, frozen=True):
     before: Callable[[Path], Awaitable[None]]
     work: Callable[[Path], Awaitable[None]]
     harmless: bool = False
-    """Its failure is nobody's business: it only saves time."""
+    """Its failure is no one's business: it only saves time."""
 
 
 async def _nothing(folder: Path) -> None:
@@ -126,7 +126,7 @@ def attempt(seam: Seam, folder: Path, fault: Fault, at: int) -> Told:
 
 
 def tree(folder: Path) -> dict[str, Any]:
-    """Return all files with what they hold; locks that nobody has are nothing."""
+    """Return all files with their contents, without locks that no process holds."""
     return {
         str(path.relative_to(folder)): path.read_bytes().decode("latin-1")
         for path in sorted(folder.rglob("*"))

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def walk(kind: str, *faults: str) -> dict[str, Any]:
-    """Go through some steps in a process of its own, which is free of threads."""
+    """Go through some steps in a separate process without threads."""
     words = ("-m", "tests.endurance.crash_points", kind, *faults, "--first", "3")
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False, timeout=150

@@ -152,7 +152,7 @@ async def readable(descriptor: int) -> None:
 
 
 def _unseen(started: HookStarted) -> None:
-    """Serve where nobody watches."""
+    """Serve without a watcher."""
 
 
 def kinds(events: Sequence[HookEvent]) -> list[str]:

@@ -70,7 +70,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def sandbox(kind: SandboxKind) -> LocalSandbox:
-    """Give a sandbox; whoever starts a kernel in it closes that."""
+    """Yield a sandbox; tests close the kernels that they start in it."""
     return LocalSandbox(home="/nonexistent", kind=kind)
 
 
@@ -107,7 +107,7 @@ async def start(
 
 @pytest.fixture
 async def start_other(settings: KernelSettings, project: Path) -> AsyncIterator[StartKernel]:
-    """Start a guest that is not ours, given by its command line, without any walls."""
+    """Start another guest by its command line, without a sandbox."""
     sandbox = LocalSandbox(home="/nonexistent", kind="none")
     kernels: list[Kernel] = []
 
@@ -138,5 +138,5 @@ async def start_other(settings: KernelSettings, project: Path) -> AsyncIterator[
 
 @pytest.fixture
 async def stage(start: StartKernel) -> Stage:
-    """Give a kernel of ours behind the usual walls."""
+    """Yield one of Bridle's kernels in the sandbox."""
     return Stage(await start())

@@ -59,7 +59,7 @@ class Gone(Exception):
 
 @functools.cache
 def interpreters() -> list[str]:
-    """Return every Python that runs here and that a guest may meet: ours, and each version found."""
+    """Return every Python here that a guest may run on: this one, and each version found."""
     places = [Path(one) for one in os.environ.get("PATH", "").split(os.pathsep) if one]
     places += sorted((Path.home() / ".pyenv" / "versions").glob("*/bin"))
     found = {f"3.{sys.version_info.minor}": sys.executable}

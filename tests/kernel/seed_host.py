@@ -14,7 +14,7 @@ from tests.patience import PATIENCE_S
 
 
 class SeedHost:
-    """Drives one guest; every tool runs in a thread of its own, as the seed's host does it."""
+    """Drives one guest; every tool runs in a separate thread, as the seed's host does it."""
 
     def __init__(
         self, argv: list[str], tools: dict[str, Callable[..., Any]], definitions: str, **popen: Any

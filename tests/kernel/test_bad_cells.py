@@ -22,7 +22,7 @@ MIB = 1024 * 1024
 
 
 async def works(stage: Stage) -> bool:
-    """Tell whether the kernel still runs cells and reaches tools, with what earlier cells left in it."""
+    """Return whether the kernel still runs cells, reaches tools and has its variables."""
     result = await stage.run("await echo('still ' + state)")
     return result.output.endswith("'still here'\n") and (result.error, result.ended, result.calls) == (
         "",

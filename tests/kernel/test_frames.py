@@ -105,7 +105,7 @@ def test_a_line_of_the_longest_length_is_a_frame():
 
 
 def test_a_guest_of_the_oldest_protocol_is_understood():
-    """Each line as the document has it: no field of ours."""
+    """Each line as in the document, without Bridle's extra fields."""
     lines = b"""\
 {"type": "ready"}
 {"type": "tool_call", "id": "1", "name": "echo", "args": "{}"}

@@ -529,7 +529,7 @@ MAX = 2
 
 
 class PoolMachine(RuleBasedStateMachine):
-    """Whatever is done in whatever order, nobody gets what is not theirs and nothing is left behind."""
+    """In any order of actions, no session gets another's kernel, and nothing is left behind."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -179,7 +179,7 @@ def test_who_is_asked_looks_for_nothing_where_cells_could_have_put_it(tools: Pat
 
 
 def test_the_interpreter_behind_a_script_is_found(tools: Path, project: Path, write_program: WriteProgram):
-    """Such as those of pyenv, which would be started anew for each kernel."""
+    """Such as pyenv's, which would start again for each kernel."""
     write_program("python3", f'exec "{PYTHON}" "$@"')
 
     assert find_python(settings_for(tools), str(project)) == PYTHON

@@ -116,7 +116,7 @@ def answering(*outputs: str | ToolResult) -> Callable[[str, dict[str, Any]], Awa
 
 
 def is_gone(pid: int) -> bool:
-    """Tell whether a process has ended, also one that nobody has asked for yet."""
+    """Return whether a process has ended; a zombie has."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -561,7 +561,7 @@ async def test_without_a_sandbox_there_is_a_doubt(desk: Desk):
 
     assert access.doubt.startswith("this code has no sandbox: ")
     assert preview.startswith("1\n(no sandbox: ")
-    assert await desk.text("1") == "1"  # somebody was asked
+    assert await desk.text("1") == "1"  # someone was asked
 
 
 # ---------------------------------------------------------------------------- ends

@@ -16,7 +16,7 @@ class Last(bytes):
 
 
 def bound() -> socket.socket:
-    """Return a socket at a port of its own."""
+    """Return a socket on a free port."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind(("127.0.0.1", 0))

@@ -95,14 +95,14 @@ async def kept(
 
 
 async def eventually(is_so: Callable[[], bool]) -> None:
-    """Wait for what other processes do, which nobody tells us."""
+    """Wait for a condition in another process, which sends no notification."""
     async with asyncio.timeout(PATIENCE_S):
         while not is_so():  # noqa: ASYNC110  another process does it
             await asyncio.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; one that only waits to be looked at does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

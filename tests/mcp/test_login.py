@@ -41,7 +41,7 @@ from tests.mcp.players import kept
 
 
 class Authority:
-    """An authorization server that gives tokens to everybody, and new refresh tokens each time."""
+    """An authorization server that gives tokens to everyone, and new refresh tokens each time."""
 
     def __init__(self) -> None:
         self.clients: dict[str, OAuthClientInformationFull] = {}

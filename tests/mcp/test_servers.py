@@ -211,7 +211,7 @@ async def test_a_prompt_is_expanded_and_starts_its_server(tmp_path: Path):
 
         assert found == (Text("Greet Ann in a wild way."),)
         assert await servers.prompts(keep.cwd) == (
-            PromptView("mcp__plain__greet", "Greet somebody.", ("name", "mood?")),
+            PromptView("mcp__plain__greet", "Greet someone.", ("name", "mood?")),
         )
         assert await servers.expand(ONE, keep.cwd, "/skill x") is None
         assert await servers.expand(ONE, keep.cwd, "hello /mcp__plain__greet") is None

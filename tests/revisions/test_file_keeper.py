@@ -381,7 +381,7 @@ def test_a_file_that_is_still_being_written_stays_watched(desk: Desk):
 
 
 def test_what_a_job_wrote_is_kept_before_the_next_change(desk: Desk):
-    """The content between is nobody's `before` otherwise, and would be lost."""
+    """Otherwise no record would have the content in between, and it would be lost."""
     desk.keep("log")
     with open(desk.root / "log", "wb", buffering=0) as log:
         log.write(b"1")

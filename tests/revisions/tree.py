@@ -170,7 +170,7 @@ finally:
 
 
 def as_user(code: str) -> str:
-    """Run code as somebody who is not root, with an empty folder `root`; return what it prints."""
+    """Run code as an ordinary user, with an empty folder `root`; return its output."""
     done = subprocess.run(
         [sys.executable, "-c", AS_USER, textwrap.dedent(code)],
         capture_output=True,

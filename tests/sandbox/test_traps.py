@@ -219,7 +219,7 @@ def test_a_folder_that_was_closed_meanwhile_is_opened(away: Path):
 
 
 def prepare(folder: Path) -> None:
-    """Lay out a repository that lacks one folder, long ago as far as this machine can tell."""
+    """Create a repository that lacks one folder, with old dates."""
     (folder / "objects").mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / "config").write_text(EVIL)

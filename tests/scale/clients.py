@@ -72,7 +72,7 @@ class Clients:
                 await self._lost(gateway, error)
 
     async def create(self, session: SessionId, cwd: str) -> None:
-        """Begin a session; one that is there already is ours, made by a request without an answer."""
+        """Create a session; if it exists already, an earlier request without an answer created it."""
 
         async def create(api: SessionApi) -> None:
             try:
@@ -89,7 +89,7 @@ class Clients:
         return await self.asked(lambda api: api.submit(session, command))
 
     async def decide(self, session: SessionId, decision: Decide) -> bool:
-        """Answer an approval; False when it was not open any more, so that nobody has taken our answer."""
+        """Answer an approval; return False if it was no longer open, so the answer was not accepted."""
         while True:
             try:
                 await self.submit(session, decision)
@@ -119,7 +119,7 @@ class Clients:
     async def _api(self, gateway: Node) -> RemoteService:
         if (api := self._apis.get(gateway.name)) is None:
             api = await gateway.api()
-            if gateway.name in self._apis:  # somebody else was quicker
+            if gateway.name in self._apis:  # someone else was quicker
                 await api.aclose()
                 return self._apis[gateway.name]
             self._apis[gateway.name] = api

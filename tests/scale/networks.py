@@ -36,7 +36,7 @@ class Network:
 
     @property
     def address(self) -> str:
-        """Where nodes reach whoever is outside of their namespaces."""
+        """The address at which nodes reach everything outside their namespaces."""
         return f"{self._subnet}.1"
 
     def add(self) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Loads the modules of a cluster node and becomes a node for every job: see tests/scale/nodes.py.
 
-As tests/surfaces/warm_process.py, whose part this is, but a node may be put into a network of its own, and it
+As tests/surfaces/warm_process.py, whose part this is, but a node may be put into a separate network, and it
 ends with the process that forked it.
 """
 

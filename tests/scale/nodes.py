@@ -48,7 +48,7 @@ def warm_nodes() -> WarmNodes:
 
 
 class Node:
-    """A process with a home of its own, to be killed, frozen, drained and started again."""
+    """A process with a separate home, to be killed, frozen, drained and started again."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Node:
         self.is_frozen = True
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Let it continue."""
         self.is_frozen = False
         self._signal(signal.SIGCONT)
 
@@ -167,7 +167,7 @@ class Node:
         return self.place.token.read_text().strip()
 
     def last_words(self) -> str:
-        """Return the end of its log, for whoever looks for the reason of a failure."""
+        """Return the end of its log, to find the reason for a failure."""
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return f"---- {self.name}: {' '.join(self.words)}\n{text[-LOG_CHARS:]}"
 

@@ -48,7 +48,7 @@ def make_play(root: Path, number: int, chance: random.Random, extras: Extras = (
 
 
 class _Writer:
-    """Makes turns whose calls have names of their own."""
+    """Makes turns whose calls have separate names."""
 
     def __init__(self, folder: Path, name: str, chance: random.Random, extras: Extras) -> None:
         self._folder = folder

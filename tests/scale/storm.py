@@ -108,7 +108,7 @@ class Storm:
             quiet_s = 0.0 if ended else quiet_s + 0.1
 
     async def _again(self, node: Node) -> None:
-        """Start a node as whoever watches over it would; one that was lost says so by how it has ended."""
+        """Start a node like a supervisor would; a node declared dead reports that by its exit code."""
         self.exits[node.words[0], node.process.wait(0)] += 1
         while True:
             node.spawn()

@@ -381,7 +381,7 @@ async def done_by(cluster: Cluster, session: SessionId) -> list[Any]:
 
 
 async def legs_of(cluster: Cluster, session: SessionId) -> list[Any]:
-    """Return the legs of a session that nobody has begun with."""
+    """Return the assignments of a session that no worker has started."""
     return await cluster.postgres.rows(
         "SELECT 1 FROM dbos.workflow_status WHERE status = 'ENQUEUED' AND workflow_uuid LIKE %s",
         (f"{session}:%",),

@@ -26,7 +26,7 @@ _BEAT = "SELECT beat FROM bridle.workers WHERE id = %s"
 
 
 class Node:
-    """A member with connections of its own, as a process has them."""
+    """A member with separate connections, as a process has them."""
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ WHERE status IN ('PENDING', 'ENQUEUED', 'DELAYED')
 
 
 async def unrest(cluster: Cluster) -> list[str]:
-    """Wait until nobody holds a session and no leg waits; what is still so after a while is wrong."""
+    """Wait until no worker holds a session and no assignment waits; report what does not end in time."""
     deadline = time.monotonic() + QUIET_S
     while True:
         found = [str(row[0]) for row in await cluster.postgres.rows(_BUSY)]
@@ -152,7 +152,7 @@ def promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]
 
 
 async def left_behind(folder: Path) -> list[str]:
-    """Give programs a while to notice that whoever started them is gone; returns those that have not."""
+    """Give programs time to notice that their parent is gone; return those that have not."""
     deadline = time.monotonic() + QUIET_S
     while (found := processes_of(folder)) and time.monotonic() < deadline:  # noqa: ASYNC110  nothing tells of it
         await asyncio.sleep(0.1)

@@ -80,7 +80,7 @@ def children(pid: int) -> set[int]:
 
 
 def runs(pid: int) -> bool:
-    """Say whether a process is still there and has not ended."""
+    """Return whether a process is still there and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

@@ -343,7 +343,7 @@ PRICE = Price(input=1_000_000, output=1_000_000)  # a dollar for each token
 
 
 class Broken(Play):
-    """Breaks off in the middle of its first answer, and goes on for ever with the second."""
+    """Breaks off in the middle of its first answer, and continues forever with the second."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         self.requests.append(request)

@@ -140,7 +140,7 @@ async def perform(chance: random.Random) -> list[Record]:
 
 
 async def resume(chance: random.Random, log: list[Record]) -> list[Record]:
-    """Let the process die after some event and another one go on."""
+    """Let the process die after some event and another one continue."""
     cut = chance.randrange(3, len(log))
     store = EphemeralStore(FixedClock())
     await store.append(PLAY, 0, [record.event for record in log[:cut]])

@@ -271,7 +271,7 @@ class SlowCast(Cast):
 
 
 async def test_a_run_that_begins_when_its_engine_is_about_to_end_is_left_to_be_resumed():
-    """Whoever shuts down waits only so long for it: it has not been cancelled by anybody."""
+    """A shutdown waits only for a limited time; no user has cancelled the run."""
     play = Play(says("one"), hold=True)
     models = SlowCast(play)
     async with Stage(play, models=models) as stage:

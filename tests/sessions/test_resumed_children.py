@@ -122,7 +122,7 @@ class World:
         return f"{tool} {on}: done"
 
     async def live(self, lives: float = float("inf")) -> RunEnded | None:
-        """Begin the run or go on with it, until it ends or the process dies."""
+        """Begin the run or continue with it, until it ends or the process dies."""
         self.store.revive(lives)
         troupe = self.open()
         try:
@@ -244,7 +244,7 @@ async def test_a_run_cut_off_at_any_append_goes_on_with_all_its_children(part: i
     for cut in range(2 + part // 2, await whole_run(World(part, mode, most)), WALKS // 2):
         world = World(part, mode, most)
         assert await world.live(cut) is None
-        # every other time the one who goes on dies too
+        # every other time the one who continues dies too
         again = 1 + cut % 13 if cut % 2 else float("inf")
         ended = await world.live(again) or await world.live()
         logs = await world.logs()
@@ -395,7 +395,7 @@ async def test_a_child_that_somebody_else_drives_is_not_driven_twice():
 
 
 async def test_a_child_that_is_about_to_be_let_go_is_waited_for():
-    """Whoever puts a run aside lets go of it and of its sub-agents, not all at the same moment."""
+    """A process that suspends a run releases the run and its sub-agents, but not at the same moment."""
     gate, claims = Gate(), LocalClaims()
     parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [behind(gate, says("three"))]}
     store = await parked(parts, gate)
@@ -432,7 +432,7 @@ async def test_a_child_that_a_person_has_gone_on_with_keeps_its_own_end():
 
 
 class Loner(SmallTool):
-    """Starts a sub-agent of which nobody could know whose it is, and waits for it."""
+    """Starts a sub-agent whose caller cannot be found again, and waits for it."""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         assert context.children is not None
@@ -699,7 +699,7 @@ async def test_a_child_whose_end_could_not_be_stored_has_failed_and_is_ended():
 async def test_what_a_child_was_changing_when_it_was_cut_off_is_taken_back_with_its_parents_turn(
     tmp_path: Path,
 ):
-    """Also when nobody resumes the run, and the user goes on with a new prompt."""
+    """Also if the run is not resumed, and the user sends a new prompt."""
     project, gate = tmp_path / "project", Gate()
     project.mkdir()
     revisions = FileRevisions(tmp_path / "revisions", MemoryBlobs())

@@ -42,7 +42,7 @@ ALLOWED = (parse_rule("allow", "mcp__*"),)
 
 
 class Lenders:
-    """Servers that lend what the test gives them."""
+    """Servers that provide what the test gives them."""
 
     def __init__(self, *tools: Any, notes: tuple[str, ...] = (), instructions: str = "") -> None:
         self.offered = ToolOffer(tuple(tools), notes, instructions)

@@ -163,7 +163,7 @@ def _timeless(event: Event) -> Event:
 
 
 class Gate:
-    """Counts who waits at it, and lets all go on at once."""
+    """Counts who waits at it, and lets all continue at once."""
 
     def __init__(self) -> None:
         self.there = 0

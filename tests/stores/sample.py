@@ -229,7 +229,7 @@ class Reopened:
 
 
 class LonePostgresStore(PostgresStore):
-    """A store with connections of its own, which end with it."""
+    """A store with separate connections, which end with it."""
 
     def __init__(self, place: Path, clock: CountingClock, **options: object) -> None:
         self.postgres = Postgres(database_at(place), size=4, patience_s=10)

@@ -112,7 +112,7 @@ async def test_a_file_that_cannot_be_removed_keeps_no_session_claimed(tmp_path: 
     claims, lock = FileClaims(tmp_path), tmp_path / "s.lock"
     assert await claims.claim(S)
     lock.unlink()
-    lock.mkdir()  # what stands there now can be removed by nobody
+    lock.mkdir()  # what stands there now can be removed by no one
 
     await claims.release(S)
     lock.rmdir()

@@ -2,8 +2,8 @@
 
 `writer.py hammer KIND PLACE NAME COUNT`   append COUNT titles against all others; print the numbers won
 `writer.py crash KIND PLACE KILLS SEED`    fork, append, kill -9 at a random moment, check; KILLS times
-`writer.py fill KIND PLACE full|limited`   append until there is no room, make room, go on
-`writer.py look KIND PLACE`                read what was closed before the disk filled up, make room, go on
+`writer.py fill KIND PLACE full|limited`   append until there is no room, make room, continue
+`writer.py look KIND PLACE`                read what was closed before the disk filled up, make room, continue
 """
 
 import asyncio

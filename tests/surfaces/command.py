@@ -95,7 +95,7 @@ class Bridle:
         )
 
     def terminal(self, *args: str, width: int = 100, cwd: Path | None = None, **env: str) -> "Terminal":
-        """Start in a terminal of its own."""
+        """Start in a separate terminal."""
         return Terminal([*PROGRAM, *args], cwd or self.project, self.env | {"TERM": "xterm"} | env, width)
 
     def script(self, *replies: dict[str, Any], **facts: Any) -> str:

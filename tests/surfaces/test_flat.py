@@ -18,7 +18,7 @@ FIRST, MORE = 2, 4  # rounds
 
 
 async def visit(house: House, app: Starlette, home: Path) -> None:
-    """Have a session on each surface, with somebody who watches it, leaves, and never says so."""
+    """Use a session on each surface, with a watcher who disconnects without notice."""
     ran = await house.post("/sessions", {"prompt": "hi", "cwd": str(house.project)})
     session = SessionId(ran.json()["session_id"])
     watcher = Watcher(app, scope_of(f"/sessions/{session}/stream"))

@@ -9,7 +9,7 @@ from tests.surfaces.warm import starts_as_usual, warm
 
 
 def anew(bridle: Bridle, *args: str, stdin: bytes | None = None) -> Done:
-    """Run the program in a process of its own from the first instruction on."""
+    """Run the program in a separate, newly started process."""
     done = subprocess.run(
         [*PROGRAM, *args],
         cwd=bridle.project,

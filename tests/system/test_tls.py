@@ -42,7 +42,7 @@ async def greeting(port: int, context: ssl.SSLContext) -> tuple[bytes, str, str]
 
 
 async def is_served(port: int, context: ssl.SSLContext) -> bool:
-    """Tell whether a client is let in; with TLS 1.3 it hears of a refusal with the first answer only."""
+    """Return whether a client can connect; with TLS 1.3, only its first answer shows a refusal."""
     try:
         return (await greeting(port, context))[0] == b"hello\n"
     except (ssl.SSLError, ConnectionError):

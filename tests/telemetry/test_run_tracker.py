@@ -62,7 +62,7 @@ def told(*events: Event) -> list[tuple[Any, ...]]:
 
 
 def brief(facts: list[Any]) -> list[tuple[Any, ...]]:
-    """Return facts without their run, as far as they say something."""
+    """Return facts without their run, and without empty fields."""
     kinds = (ModelCall, ToolUse, UserWait, FinishedRun, ExtraUsage)
     return [
         (

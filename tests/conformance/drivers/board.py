@@ -107,7 +107,7 @@ class BoardReducer:
 
 
 def _asked(before: Head, head: Head) -> Iterable[Seen]:
-    """Tell of a run that has begun, and of what somebody is asked."""
+    """Report the start of a run, and the questions to the user."""
     if head.run is not None and (before.run is None or before.run.run_id != head.run.run_id):
         yield began()
     known = {one.call_id for one in (*before.approvals, *before.questions)}

@@ -37,7 +37,7 @@ Told = Callable[[str, Any], None]
 
 
 class RpcClient:
-    """One connection: requests are answered by number, notifications go to whoever plays the session."""
+    """One connection: responses are matched by number, notifications go to the player of the session."""
 
     def __init__(self, write: Write) -> None:
         self.told: dict[str, Told] = {}
@@ -304,7 +304,7 @@ async def over_websocket(world: World, place: Place) -> AsyncIterator[tuple[Driv
 
 
 async def watch_rpc(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
-    """Watch a session from its beginning, over a connection of its own."""
+    """Watch a session from its beginning, over a separate connection."""
     watched = Watched()
     async with _over_socket(world) as client:
         client.told[place.session] = watched.take

@@ -19,7 +19,7 @@ from tests.fuzz.lines import driver
 from tests.fuzz.lines.folder import Folder
 
 Walls = Literal["reading", "writable"]
-"""What holds a line: the sandbox of unasked commands, or the one in which folders can be changed."""
+"""What holds a line: the reading sandbox, or the one in which folders can be changed."""
 
 SESSION = SessionId("lines")
 BASH = "/bin/bash"
@@ -29,7 +29,7 @@ _MEMORY_BYTES = 512 * 1024 * 1024
 
 
 class Permit(Struct, frozen=True):
-    """A line that may run unasked, and how."""
+    """A line that may run without approval, and how."""
 
     line: str
     env: dict[str, str]
@@ -55,7 +55,7 @@ class CageError(Exception):
 
 
 class Cage:
-    """Runs lines one by one, each in a shell of its own."""
+    """Runs lines one by one, each in a separate shell."""
 
     def __init__(self, folder: Folder, walls: Walls, runner: asyncio.Runner) -> None:
         """Take a loop that runs only while the cell is opened and closed."""

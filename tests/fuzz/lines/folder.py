@@ -86,7 +86,7 @@ class Folder:
         self._state: State = {}
 
     def build(self) -> None:
-        """Make everything anew."""
+        """Make everything again."""
         self.close()
         for folder in (self.project, self.outside, self.home):
             shutil.rmtree(folder, ignore_errors=True)
@@ -167,7 +167,7 @@ class Folder:
         )
 
     def was_called(self) -> bool:
-        """Say whether something has connected to the socket of the project."""
+        """Return whether something has connected to the socket of the project."""
         try:
             assert self._socket is not None
             self._socket.accept()[0].close()
@@ -184,7 +184,7 @@ class Folder:
             os.utime(self.world / path, (_OLD_S, _OLD_S))
 
     def put_back(self) -> bool:
-        """Remove what is new and write the log and the indexes of git anew; False when more has changed."""
+        """Remove what is new and write the log and the indexes of git again; False when more has changed."""
         now = self.state()
         for path in sorted(now.keys() - self._state.keys(), reverse=True):
             os.rmdir(path) if stat.S_ISDIR(now[path][2]) else os.unlink(path)

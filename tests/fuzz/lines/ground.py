@@ -29,7 +29,7 @@ _MAX_DETAIL = 160
 
 
 class Effect(Struct, frozen=True):
-    """What a line did that no unasked line may do."""
+    """An effect of a line that no line may have without approval."""
 
     kind: Kind
     detail: str
@@ -45,7 +45,7 @@ class Ground:
         self._cages = {walls: Cage(self.folder, walls, runner) for walls in WALLS}
 
     def build(self) -> None:
-        """Make the folder anew, and cages around it."""
+        """Make the folder again, and cages around it."""
         self.close()
         self.folder.build()
         for cage in self._cages.values():

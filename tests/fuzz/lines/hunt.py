@@ -29,7 +29,7 @@ _MAX_OF_KIND = 20
 """How many findings are made small and shown: with the same effect, and of the same kind."""
 
 Judge = Callable[[str], Permit | None]
-"""Says how a line runs unasked; None for one that is asked about."""
+"""Says how a line runs without approval; None for one that needs approval."""
 
 
 class Finding(Struct, frozen=True):

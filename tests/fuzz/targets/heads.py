@@ -89,7 +89,7 @@ async def _app(scope: Any, receive: Any, send: Any) -> None:
 
 
 def run_http(data: bytes) -> None:
-    """Speak HTTP with a stranger: whole answers only, no error of ours, nothing kept beyond the bounds."""
+    """Speak HTTP with a stranger: only complete answers, no internal error, limited memory."""
     wire, failures = _Wire(), []
 
     async def go() -> None:

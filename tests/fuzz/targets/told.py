@@ -41,7 +41,7 @@ _RULES = (parse_rule("allow", "bash(echo:*)"), parse_rule("deny", "read_file(sec
 
 
 def run_shell(data: bytes) -> None:
-    """Judge a command line: no error of ours hides behind a doubt, and a doubt is always asked about."""
+    """Judge a command line: no error of Bridle's hides behind a doubt, and a doubt is always asked about."""
     command = text_of(data)
     access = shell_access(command, "/nowhere", "/nowhere")
     assert "an error in Bridle" not in access.doubt, access.doubt

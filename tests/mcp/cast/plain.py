@@ -103,7 +103,7 @@ def day(day: str) -> str:
 
 @server.prompt()
 def greet(name: str, mood: str = "calm") -> str:
-    """Greet somebody."""
+    """Greet someone."""
     return f"Greet {name} in a {mood} way."
 
 

@@ -73,7 +73,7 @@ def test_a_watched_program_ends_when_its_owner_does() -> None:
     process.stdin.close()
 
     assert process.wait(timeout=PATIENCE_S) == -9
-    assert process.stdout.read() == ""  # nobody holds the pipe any more
+    assert process.stdout.read() == ""  # no one holds the pipe any more
     process.stdout.close()
 
 

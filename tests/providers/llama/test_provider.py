@@ -312,7 +312,7 @@ async def test_a_real_server_that_is_killed_is_replaced(real: LlamaOptions) -> N
         # between two requests
         assert server.pid is not None
         os.kill(server.pid, signal.SIGKILL)
-        while server.pid is not None:  # noqa: ASYNC110 - nobody else is told of it
+        while server.pid is not None:  # noqa: ASYNC110 - no one else is told of it
             await asyncio.sleep(0.01)
         _, reply = await collect(provider, request("Say hello.", tools=()))
         assert reply.message.text

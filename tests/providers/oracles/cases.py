@@ -36,7 +36,7 @@ REPLIES = {
 
 
 class Reading(Struct):
-    """What somebody made of an answer."""
+    """One reading of an answer."""
 
     text: str = ""
     reasoning: str = ""

@@ -49,7 +49,7 @@ def engine_on(store: EphemeralStore) -> Engine:
         store=store,
         claims=LocalClaims(),
         models=OneModel(Parts({})),
-        load_agent=lambda name, cwd: None,  # nobody runs anything here
+        load_agent=lambda name, cwd: None,  # no one runs anything here
         tools=(),
         clock=FixedClock(),
         chance=CountingChance(1_000),

@@ -322,7 +322,7 @@ async def test_a_run_rests_while_all_that_work_for_it_wait_for_a_person():
 
 
 async def passes(is_so):
-    """Let everybody else work until something is so that nobody tells of."""
+    """Let all other tasks run until a condition holds that no event announces."""
     for _ in range(1_000):
         if is_so():
             return

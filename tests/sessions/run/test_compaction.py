@@ -586,7 +586,7 @@ async def test_play_a_user_compacts_between_runs_and_says_what_to_keep():
     assert model.requests[-1].messages[0] == compacted.message
     assert model.requests[-1].messages[-1] == user_message("go on")
     assert state.known.pins == ("the API",)
-    assert state.known.totals.messages == 2 + 2 * 6 + 2  # a summary is nobody's message
+    assert state.known.totals.messages == 2 + 2 * 6 + 2  # a summary is no one's message
 
 
 async def test_play_there_may_be_nothing_to_compact():

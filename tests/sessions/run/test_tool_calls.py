@@ -127,7 +127,7 @@ async def test_the_time_an_answer_takes_is_not_the_tools():
 
 
 class Notes(SmallTool):
-    """Tells facts with its result, and shows the facts it is lent."""
+    """Returns facts with its result, and shows the facts it gets."""
 
     async def run(self, args, context):
         seen = FilesSeen((SeenFile("a.py", args["on"]),))

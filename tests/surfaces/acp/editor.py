@@ -115,7 +115,7 @@ async def wires() -> tuple[
 async def editing(
     api: SessionApi, cwd: Path, environ: Mapping[str, str], capabilities: ClientCapabilities | None = None
 ) -> AsyncIterator[tuple[ClientSideConnection, Editor]]:
-    """Connect an editor to an agent of its own, greeted already."""
+    """Connect an editor to a new agent that is already initialized."""
     (reader, writer), (own_reader, own_writer) = await wires()
     serving = asyncio.create_task(serve_editor(api, Folders(environ, str(cwd)), own_reader, own_writer))
     editor = Editor()

@@ -592,7 +592,7 @@ async def test_a_session_that_is_loaded_twice_at_once_is_followed_once(tmp_path:
 
 
 async def test_a_prompt_is_answered_also_when_what_happens_cannot_be_told(tmp_path: Path, env: Env):
-    """An editor that waits for ever helps nobody."""
+    """An editor that waits forever helps no one."""
     play = Play(says("hello", usage=Usage(input=-7, output=-7)))  # as only a broken model server says
     async with sitting(Stage(play), tmp_path, env) as desk:
         with pytest.raises(RequestError, match="could not be followed"):

@@ -65,7 +65,7 @@ def contents(data: Path) -> list[str]:
 
 
 async def asked_again(client: RemoteService, after: int) -> None:
-    """Wait until a resumed run asks what nobody has answered."""
+    """Wait until a resumed run repeats its open question."""
     async for item in client.watch(ID, after):
         if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
             return

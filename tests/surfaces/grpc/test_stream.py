@@ -587,7 +587,7 @@ async def test_a_second_start_is_refused_while_it_runs_and_after():
 
 
 async def test_a_question_of_a_tool_is_answered_by_nobody():
-    """The wire has no words for it, and a run that waits for ever helps nobody."""
+    """The protocol has no message for it, and a run that waits forever helps no one."""
     tool = Curious()
     play = Play(says("", call("c1", "ask")), says("Then not."))
     async with Stage(play, tools=[tool]) as stage, serving(stage.service) as served:

@@ -23,7 +23,7 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 async def serving(
     api: SessionApi, home: Path, runs: ClientRuns | None = None, *, trusts_caller: bool = True
 ) -> AsyncIterator[BridleServer]:
-    """Give a server over a session API, for a home and a project of its own."""
+    """Yield a server over a session API, with its own home and project."""
     project = home.parent / "project"
     project.mkdir(exist_ok=True)
     environ = {"BRIDLE_HOME": str(home), "HOME": str(home.parent)}

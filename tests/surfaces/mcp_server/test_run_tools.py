@@ -352,7 +352,7 @@ async def no_form(context: Any, params: Any) -> ElicitResult:
     raise AssertionError("nobody is asked here")
 
 
-# ---------------------------------------------------------------------------- while it goes on
+# ---------------------------------------------------------------------------- while it continues
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -430,7 +430,7 @@ async def test_a_client_that_goes_away_cancels_runs_of_this_process(home: Path):
 
 
 class Elsewhere:
-    """A session API whose runs go on without this process."""
+    """A session API whose runs continue without this process."""
 
     is_remote = True
 

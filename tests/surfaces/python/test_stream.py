@@ -206,7 +206,7 @@ async def test_a_prompt_that_waited_and_has_begun_unseen_is_cancelled(tmp_path: 
     reached, go = asyncio.Queue[str](), asyncio.Event()
 
     async def wait(on: str) -> None:
-        """Wait; the first one may go on."""
+        """Wait; the first one may continue."""
         await reached.put(on)
         await (go.wait() if on == "first" else asyncio.Event().wait())
 

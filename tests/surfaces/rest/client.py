@@ -232,7 +232,7 @@ class Served:
 
 @asynccontextmanager
 async def served(app: ASGIApp, bounds: ConnectionLimits | None = None) -> AsyncIterator[Served]:
-    """Serve an app at a port of its own."""
+    """Serve an app on a free port."""
     async with serve_http(app, bounds=bounds) as server:
         house = Served(server)
         try:

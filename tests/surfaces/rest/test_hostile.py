@@ -46,7 +46,7 @@ class Service:
         self.project = project
 
     async def ask(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, Any]:
-        """Ask once, on a connection of its own."""
+        """Ask once, on a separate connection."""
         line = await self.served.dial()
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         await line.say(request(path, method, data, **AUTH | headers))
@@ -57,7 +57,7 @@ class Service:
         return await self.engine.create(cwd=str(self.project))
 
     def is_settled(self) -> bool:
-        """Tell whether no request is being answered, nothing runs and nothing is watched."""
+        """Return whether the service is idle: no request, no run, no watcher."""
         busy = any(live.state != "idle" or live.watchers for live in self.engine.live())
         return not (busy or self.served.requests or self.streams.watched)
 

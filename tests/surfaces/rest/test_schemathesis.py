@@ -43,13 +43,13 @@ CHECKS = [
     unsupported_method,
 ]
 
-document = {**json.loads(json.dumps(openapi(OPERATIONS))), "security": []}  # the guard has tests of its own
+document = {**json.loads(json.dumps(openapi(OPERATIONS))), "security": []}  # the guard has separate tests
 schema = schemathesis.openapi.from_dict(document)
 operations = {found.ok().definition.raw["operationId"]: found.ok() for found in schema.get_all_operations()}
 
 
 class Served:
-    """The service in a thread of its own, and what is called meanwhile in it."""
+    """The service in a separate thread, with its operations."""
 
     def __init__(self, home: Path, tmp_path: Path, env: dict[str, str]) -> None:
         self._ready = threading.Event()

@@ -89,9 +89,9 @@ class Stage:
     # ------------------------------------------------------------------ the service
 
     def script(self, *replies: dict[str, Any], repeat: bool = True, **facts: Any) -> None:
-        """Write what the model will answer to the prompts of the test, and of a page before its first one.
+        """Write the model's answers to the prompts of the test, and of a page before its first one.
 
-        A service reads a script once, so each has a file of its own; the one of pages is in the settings.
+        A service reads a script once, so each has a separate file; the settings name the one for pages.
         """
         self._scripts += 1
         own, of_pages = (self._home.parent / name for name in (f"script{self._scripts}.json", "script.json"))
@@ -185,7 +185,7 @@ class Stage:
     # ------------------------------------------------------------------ pages
 
     async def context(self, **options: Any) -> BrowserContext:
-        """Open a browser of its own: no cookies, nothing kept; it is watched."""
+        """Open a separate, monitored browser without cookies or cache."""
         wanted = {"viewport": DESK, "reduced_motion": "reduce", **options}
         context = await self._browser.new_context(**wanted)
         context.set_default_timeout(PATIENCE_S * 1000)

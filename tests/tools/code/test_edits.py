@@ -40,7 +40,7 @@ def languages(project: Path) -> FakeLanguages:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """Return all files, also those that nobody should have left behind."""
+    """Return all files, including leftovers."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

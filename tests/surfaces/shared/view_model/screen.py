@@ -55,7 +55,7 @@ class DictScreen:
         self.flashes: list[Flash] = []
 
     def apply(self, patches: Iterable[Patch]) -> bool:
-        """Do what patches say; returns whether everything is to be loaded anew."""
+        """Apply patches; return whether everything must be reloaded."""
         for patch in patches:
             match patch:
                 case Put():

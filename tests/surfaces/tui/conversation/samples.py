@@ -47,7 +47,7 @@ def shown(text: str, width: int = 60) -> list[str]:
 
 
 def said(seq: int, text: str = "") -> Said:
-    """Return what somebody said."""
+    """Return an item with a text."""
     return Said(key=f"k{seq}", seq=seq, at=seq, text=text or f"said {seq}")
 
 
