@@ -55,7 +55,7 @@ def plain_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Give an empty `BRIDLE_HOME`; a subprocess gets it through `env`."""
+    """Return an empty `BRIDLE_HOME`; a subprocess gets it through `env`."""
     path = tmp_path / "home" / ".bridle"
     path.mkdir(parents=True)
     return path

@@ -14,14 +14,14 @@ from tests.environment import folder_outside_tmp
 
 @pytest.fixture
 def world() -> Iterator[Path]:
-    """Give a place for an attack."""
+    """Yield a place for an attack."""
     with folder_outside_tmp("attacks") as path:
         yield path
 
 
 @pytest.fixture(scope="module")
 def shared_world() -> Iterator[Path]:
-    """Give a place for all attacks of a module."""
+    """Yield a place for all attacks of a module."""
     with folder_outside_tmp("attacks") as path:
         yield path
 
@@ -36,14 +36,14 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture(scope="module")
 def judge_stage() -> Iterator[Stage]:
-    """Give one stage for all decisions of a module: nothing runs."""
+    """Yield one stage for all decisions of a module: nothing runs."""
     with folder_outside_tmp("attacks") as path:
         yield Stage(path)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
-    """Give one stage to all attacks of a module: its kernel is reset between cells."""
+    """Yield one stage to all attacks of a module: its kernel is reset between cells."""
     made = Stage(shared_world, environ={"OPENAI_API_KEY": API_KEY, "MY_PASSWORD": PASSWORD})
     yield made
     await made.close()

@@ -110,7 +110,7 @@ def as_told(stage: Stage, call: Call, given: Sequence[Rule], mode: Mode) -> tupl
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def judged(kernel_stage: Stage) -> AsyncIterator[dict[str, tuple[str, str]]]:
-    """Give what was said to each command line of the tables."""
+    """Yield what was said to each command line of the tables."""
     (kernel_stage.project / "x").write_text("precious\n")
     commands = [*DENIED, *ASKED]
     told = await make_calls(
@@ -137,7 +137,7 @@ async def test_a_command_line_of_a_cell_is_judged_like_one_of_the_model(
 
 @pytest.fixture
 def prepared(kernel_stage: Stage) -> Stage:
-    """Give the stage with links to what is denied and to the outside."""
+    """Return the stage with links to what is denied and to the outside."""
     links = {
         "short": "secrets",
         "short-file": "secrets/key.txt",

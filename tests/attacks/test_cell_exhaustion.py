@@ -17,7 +17,7 @@ from tests.patience import PATIENCE_S
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a stage with narrow limits."""
+    """Yield a stage with narrow limits."""
     made = Stage(world, config=f"{CONFIG}max_file_bytes = {FILE_BYTES}\n")
     yield made
     await made.close()
@@ -25,7 +25,7 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def word(world: Path) -> str:
-    """Give the word by which processes of this test are known."""
+    """Return the word by which processes of this test are known."""
     return f"marked-{world.name}"
 
 

@@ -232,7 +232,7 @@ def plain(code: str) -> str:
 
 @pytest.fixture
 def stage(kernel_stage: Stage) -> Stage:
-    """Give the stage with symbolic links to what is denied."""
+    """Return the stage with symbolic links to what is denied."""
     for name, target in (("short", "secrets"), ("short-file", KEY)):
         if not (kernel_stage.project / name).is_symlink():
             (kernel_stage.project / name).symlink_to(target)
@@ -241,7 +241,7 @@ def stage(kernel_stage: Stage) -> Stage:
 
 @pytest.fixture
 def unguarded(world: Path) -> Stage:
-    """Give another world, without the sandbox."""
+    """Return another world, without the sandbox."""
     return Stage(world)
 
 

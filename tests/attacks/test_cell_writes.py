@@ -122,13 +122,13 @@ PLAIN = [
 
 @pytest.fixture
 def stage(kernel_stage: Stage) -> Stage:
-    """Give the stage with links that lead out of the project, and a key."""
+    """Return the stage with links that lead out of the project, and a key."""
     return prepared(kernel_stage)
 
 
 @pytest.fixture
 def unguarded(world: Path) -> Stage:
-    """Give another world like it, without the sandbox."""
+    """Return another world like it, without the sandbox."""
     return prepared(Stage(world))
 
 

@@ -48,7 +48,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Give a repository with one commit."""
+    """Return a repository with one commit."""
     folder = tmp_path / "work"
     (folder / "keys").mkdir(parents=True)
     (folder / "keys" / "a.txt").write_text("secret\n")

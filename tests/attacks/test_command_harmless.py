@@ -224,7 +224,7 @@ LOOKS_HARMLESS = [
 
 @pytest.fixture(scope="module")
 def judge_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give one stage for all decisions: nothing runs."""
+    """Return one stage for all decisions: nothing runs."""
     return Stage(tmp_path_factory.mktemp("world"))
 
 

@@ -218,13 +218,13 @@ TOO_LATE = ("b=rm; $b x", "f=r; ${f}m x", "/???/rm x", "/bin/r[m] x")
 
 @pytest.fixture(scope="module")
 def judge_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give one stage for all decisions: nothing runs."""
+    """Return one stage for all decisions: nothing runs."""
     return Stage(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
 def victim(judge_stage: Stage) -> Iterator[Path]:
-    """Give the file that is to be removed, with what the attacks use beside it."""
+    """Yield the file that is to be removed, with what the attacks use beside it."""
     project = judge_stage.project
     (project / "x").write_text("precious\n")
     (project / "list").write_text("x\n")

@@ -172,7 +172,7 @@ PRIVILEGED = [
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    """Give the stage with symbolic links to what is denied."""
+    """Return the stage with symbolic links to what is denied."""
     project = stage.project
     (project / "short").symlink_to("secrets")
     (project / "short-file").symlink_to(KEY)

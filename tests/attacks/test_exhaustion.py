@@ -23,7 +23,7 @@ MAX_PROCESSES = 40
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a stage with narrow limits."""
+    """Yield a stage with narrow limits."""
     made = Stage(world, config=f"{CONFIG}max_file_bytes = {FILE_BYTES}\n")
     yield made
     await made.close()
@@ -31,7 +31,7 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def word(world: Path) -> str:
-    """Give the word by which processes of this test are known."""
+    """Return the word by which processes of this test are known."""
     return f"marked-{world.name}"
 
 

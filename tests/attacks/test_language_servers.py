@@ -68,7 +68,7 @@ while line := sys.stdin.buffer.readline():
 
 @pytest.fixture
 def clone(world: Path, tmp_path: Path) -> Clone:
-    """Give a clone that names its own toolchain, and a proxy on PATH that starts it."""
+    """Return a clone that names its own toolchain, and a proxy on PATH that starts it."""
     made = Clone(world)
     made.canary.write_text(OUTSIDE)
     (world / "home/notes.txt").write_text(OUTSIDE)

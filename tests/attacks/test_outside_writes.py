@@ -156,7 +156,7 @@ FILE_TOOLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    """Give the stage with links that lead out of the project."""
+    """Return the stage with links that lead out of the project."""
     (stage.project / "out").symlink_to("../outside")
     (stage.project / "out-file").symlink_to("../outside/plain.txt")
     (stage.project / "dangling").symlink_to("../outside/not-yet.txt")

@@ -25,7 +25,7 @@ ENVIRON = {
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a stage whose environment holds keys."""
+    """Yield a stage whose environment holds keys."""
     made = Stage(world, environ=ENVIRON)
     yield made
     await made.close()

@@ -46,7 +46,7 @@ CONNECT = (
 
 @pytest.fixture(params=["relative", "renamed", "linked"])
 def service(request: pytest.FixtureRequest, stage: Stage) -> Iterator[Path]:
-    """Give the folder of a service of the system that listens on a socket in the project."""
+    """Yield the folder of a service of the system that listens on a socket in the project."""
     with serve(stage.project, request.param, "SOCK_STREAM"):
         yield stage.project
 

@@ -20,7 +20,7 @@ THE_TOKEN = "run/token"
 
 @pytest.fixture(scope="module")
 def kept() -> Iterator[Kept]:
-    """Give what one play has left."""
+    """Yield what one play has left."""
     with folder_outside_tmp("attacks") as world:
         home, project = world / "home/.bridle", world / "project"
         home.mkdir(parents=True)

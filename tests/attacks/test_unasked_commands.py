@@ -129,13 +129,13 @@ def readable(stage: Stage) -> Stage:
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    """Give the stage with something to read."""
+    """Return the stage with something to read."""
     return readable(stage)
 
 
 @pytest.fixture(scope="module")
 def judge_stage(judge_stage: Stage) -> Stage:
-    """Give one stage with something to read for all decisions: nothing runs."""
+    """Return one stage with something to read for all decisions: nothing runs."""
     return readable(judge_stage)
 
 
@@ -276,7 +276,7 @@ def repository(stage: Stage) -> Path:
 
 @pytest.fixture(scope="module")
 def history_judge() -> Iterator[Stage]:
-    """Give one stage with a history for all decisions: nothing runs."""
+    """Yield one stage with a history for all decisions: nothing runs."""
     with folder_outside_tmp("attacks") as path:
         stage = readable(Stage(path))
         make_history(stage)
@@ -285,7 +285,7 @@ def history_judge() -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def elsewhere_judge() -> Iterator[Stage]:
-    """Give one with repositories below and outside of that one, which name programs, too."""
+    """Yield one with repositories below and outside of that one, which name programs, too."""
     with folder_outside_tmp("attacks") as path:
         stage = readable(Stage(path))
         repository = make_history(stage)
@@ -492,7 +492,7 @@ def ways_out(stage: Stage) -> Path:
 
 @pytest.fixture(scope="module")
 def outside_judge() -> Iterator[Stage]:
-    """Give one stage with ways out for all decisions: nothing runs."""
+    """Yield one stage with ways out for all decisions: nothing runs."""
     with folder_outside_tmp("attacks") as path:
         stage = readable(Stage(path))
         lay_ways_out(stage)

@@ -51,5 +51,5 @@ class Delivered:
 
 @pytest.fixture
 def delivered() -> Delivered:
-    """Give something to deliver to."""
+    """Return something to deliver to."""
     return Delivered()

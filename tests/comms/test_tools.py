@@ -21,7 +21,7 @@ REQUEST_ID = "550e8400-e29b-41d4-a716-446655440000"
 
 @pytest.fixture
 def registry() -> Registry:
-    """Give the names of a process."""
+    """Return the names of a process."""
     return Registry()
 
 
@@ -33,7 +33,7 @@ def comms(tmp_path: Path, registry: Registry) -> Comms:
 
 @pytest.fixture
 def tools(comms: Comms) -> dict[str, Tool]:
-    """Give the tools by name."""
+    """Return the tools by name."""
     return {tool.spec.name: tool for tool in peer_tools(comms)}
 
 

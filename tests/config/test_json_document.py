@@ -17,7 +17,7 @@ TREES = st.recursive(
 
 
 def expected(value: Any, path: tuple[str, ...] | None, line: int) -> tuple[dict[Any, int], int]:
-    """Say where each key stands in what `json.dumps` writes with an indent, and the last line.
+    """Return where each key stands in what `json.dumps` writes with an indent, and the last line.
 
     A path of None is inside of a list.
     """

@@ -152,7 +152,7 @@ class Reducer:
         return [*self._flush(message.text, message.reasoning), *map(_called, message.calls)]
 
     def _flush(self, text: str, reasoning: str) -> list[Seen]:
-        """Say what was streamed, or else what is stored."""
+        """Return what was streamed, or else what is stored."""
         text, reasoning = self._text or text, self._reasoning or reasoning
         self._text = self._reasoning = ""
         return [*([thought(reasoning)] if reasoning else []), *([said(text)] if text else [])]

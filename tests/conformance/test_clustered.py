@@ -44,7 +44,7 @@ def chosen(scenarios: tuple[Scenario, ...]) -> list[object]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ClusterWorld]:
-    """Give one cluster for all plays of this module; its nodes poll, so it is not kept longer.
+    """Yield one cluster for all plays of this module; its nodes poll, so it is not kept longer.
 
     Its folder has a name as long as that of the other world: both count the same tokens.
     """

@@ -94,7 +94,7 @@ class Driver(Protocol):
     """Plays one scenario through a surface."""
 
     async def start(self) -> None:
-        """Begin the run, and with a scenario that says so the session; returns once it is taken."""
+        """Start the run, and with a scenario that says so the session; returns once it is taken."""
         ...
 
     async def do(self, move: Move) -> None:

@@ -80,7 +80,7 @@ class _Map:
         self.ended: list[int] = []
 
     def way_to(self, number: int) -> str:
-        """Say what has happened, from the beginning."""
+        """Return what has happened, from the beginning."""
         steps = []
         while number > 0:
             number, move = self.ways[number]

@@ -148,7 +148,7 @@ def _results(logs: Records) -> list[ToolResult]:
 
 
 def _promises(logs: Records) -> list[str]:
-    """Say what was called and has no result, or more than one, and how the play should have ended."""
+    """Return what was called and has no result, or more than one, and how the play should have ended."""
     events = [record.event for log in logs.values() for record in log]
     calls = [call.id for event in events if isinstance(event, ModelReplied) for call in event.message.calls]
     given = Counter(result.call_id for result in _results(logs))

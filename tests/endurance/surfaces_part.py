@@ -63,7 +63,7 @@ class Vitals:
             await asyncio.sleep(SAMPLE_S)
 
     def faults(self) -> list[str]:
-        """Say what has not stayed as it was."""
+        """Return what has not stayed as it was."""
         wrong = []
         if growth(self.megabytes) > GROWTH:
             wrong.append(f"the memory of the daemon has grown: {self.megabytes}")

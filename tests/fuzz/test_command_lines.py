@@ -24,7 +24,7 @@ LINES = 500
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[Ground]:
-    """Give a folder with canaries and two cages around it, as every test leaves it."""
+    """Yield a folder with canaries and two cages around it, as every test leaves it."""
     with folder_outside_tmp("fuzz") as world, open_ground(world) as ground:
         yield ground
 

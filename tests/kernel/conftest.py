@@ -56,13 +56,13 @@ class Stage:
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Give the kind of walls; a test may choose another one."""
+    """Return the kind of walls; a test may choose another one."""
     return "bubblewrap"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give an empty folder that cells may change."""
+    """Return an empty folder that cells may change."""
     path = tmp_path / "project"
     path.mkdir()
     return path
@@ -76,7 +76,7 @@ async def sandbox(kind: SandboxKind) -> LocalSandbox:
 
 @pytest.fixture
 def settings() -> KernelSettings:
-    """Give settings with short waits."""
+    """Return settings with short waits."""
     return KernelSettings(
         python=PYTHON,
         environ={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent", "LANG": "C.UTF-8"},

@@ -33,7 +33,7 @@ async def works(stage: Stage) -> bool:
 
 @pytest.fixture
 async def stage(start: StartKernel) -> Stage:
-    """Give a kernel with something in it."""
+    """Return a kernel with something in it."""
     stage = Stage(await start(max_processes=30, memory_bytes=1024 * MIB))
     await stage.run("state = 'here'")
     await stage.run("await asyncio.sleep(0)\n1 / 0")  # loads what the first error needs, which takes its time

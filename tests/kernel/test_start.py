@@ -32,7 +32,7 @@ WriteProgram = Callable[[str, str], Path]
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """Give a folder for programs, which cells may not change."""
+    """Return a folder for programs, which cells may not change."""
     path = tmp_path / "tools"
     path.mkdir()
     return path
@@ -73,7 +73,7 @@ def other_interpreters() -> list[str]:
 
 
 def settings_for(tools: Path, *, confined: bool = False, **more: str) -> KernelSettings:
-    """Say where to look; the tests' own folder is one that the sandbox would not see."""
+    """Return where to look; the tests' own folder is one that the sandbox would not see."""
     return KernelSettings(environ={"PATH": str(tools)}, confined=confined, **more)
 
 
@@ -458,7 +458,7 @@ async def test_a_closed_kernel_leaves_nothing(start: StartKernel, kind: SandboxK
 
 @pytest.fixture
 def marked(settings: KernelSettings, project: Path) -> KernelSettings:
-    """Give settings by whose variables all processes of a kernel can be found."""
+    """Return settings by whose variables all processes of a kernel can be found."""
     return replace(settings, environ={**settings.environ, "MARKER": str(project)})
 
 

@@ -72,7 +72,7 @@ MakeDesk = Callable[..., Desk]
 
 @pytest.fixture
 def blobs() -> MemoryBlobs:
-    """Give the place where snapshots are kept."""
+    """Return the place where snapshots are kept."""
     return MemoryBlobs()
 
 
@@ -100,7 +100,7 @@ async def make(
 
 @pytest.fixture
 def desk(make: MakeDesk) -> Desk:
-    """Give a session."""
+    """Return a session."""
     return make()
 
 

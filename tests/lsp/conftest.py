@@ -43,7 +43,7 @@ def write(project: Path, **texts: str) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give an empty folder, by its path without links."""
+    """Return an empty folder, by its path without links."""
     path = Path(os.path.realpath(tmp_path)) / "project"
     path.mkdir()
     return path

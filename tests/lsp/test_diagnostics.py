@@ -26,7 +26,7 @@ def problem(path: str, message: str = "bad", line: int = 1, **more: Any) -> Code
 
 @pytest.fixture
 async def board() -> Diagnostics:
-    """Give a board for /p."""
+    """Return a board for /p."""
     return Diagnostics("toy", lambda path: path.startswith("/p/"), Signal())
 
 

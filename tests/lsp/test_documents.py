@@ -30,13 +30,13 @@ class Heard:
 
 @pytest.fixture
 def heard() -> Heard:
-    """Give what hears all."""
+    """Return what hears all."""
     return Heard()
 
 
 @pytest.fixture
 async def documents(heard: Heard) -> Documents:
-    """Give the documents of a server for Python."""
+    """Return the documents of a server for Python."""
     server = LanguageServer("toy", ("toy",), (".py",))
     board = Diagnostics("toy", lambda _: True, Signal())
     return Documents(server, heard, board, saves=True)  # type: ignore[arg-type]

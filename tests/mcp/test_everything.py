@@ -86,7 +86,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module", params=TRANSPORTS)
 def place(request: pytest.FixtureRequest) -> Iterator[ServerSettings]:
-    """Say how the server is reached; one that is reached by an address runs meanwhile."""
+    """Return how the server is reached; one that is reached by an address runs meanwhile."""
     mode = MODES[request.param]
     env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent", "TOLD": "a-word"}
     if request.param == "stdio":

@@ -24,7 +24,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
-    """Give the port of a server that answers with what it got."""
+    """Yield the port of a server that answers with what it got."""
     async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1]
 

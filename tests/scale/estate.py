@@ -57,7 +57,7 @@ class Estate:
         return str(self.workspaces / tenant)
 
     async def session(self, tenant: str) -> SessionId:
-        """Begin a session of a tenant, past its own API."""
+        """Start a session of a tenant, past its own API."""
         return await self.service.create(
             cwd=self.folder(tenant), title=f"secret of {tenant}", session_id=SessionId(f"{tenant}.1")
         )

@@ -120,7 +120,7 @@ class Play:
 async def play(
     cluster: Cluster, *replies: dict[str, Any], folder: Path | None = None, mode: Mode = "yolo"
 ) -> Play:
-    """Begin a run at the first gateway."""
+    """Start a run at the first gateway."""
     begun = Play(cluster, await cluster.api(), cluster.script(*replies), folder, mode)
     await begun.begin()
     return begun

@@ -67,7 +67,7 @@ async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[Sessi
 
 
 async def log_faults(store: LineStore, session: SessionId, records: Sequence[Record]) -> list[str]:
-    """Say what is wrong with the record of a session that is over."""
+    """Return what is wrong with the record of a session that is over."""
     audit = await verify(store, session)
     faults = [] if audit.ok else [f"does not verify: {audit.flaw}"]
     try:
@@ -86,7 +86,7 @@ async def log_faults(store: LineStore, session: SessionId, records: Sequence[Rec
 
 
 def tool_faults(projects: Path, records: Sequence[Record]) -> Iterator[str]:
-    """Say which calls ran twice, or did something else than what is recorded of them."""
+    """Return which calls ran twice, or did something else than what is recorded of them."""
     begun: Counter[str] = Counter()
     finished: dict[str, Record] = {}
     for record in records:
@@ -126,7 +126,7 @@ def _effect_faults(projects: Path, call: str, record: Record, finished: ToolFini
 
 
 def promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]:
-    """Say which of the things that a client was promised did not happen, or happened twice."""
+    """Return which of the things that a client was promised did not happen, or happened twice."""
     said = Counter(record.event.message.text for record in records if isinstance(record.event, MessageAdded))
     queued = Counter(
         record.event.message.text for record in records if isinstance(record.event, PromptQueued)

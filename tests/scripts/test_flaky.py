@@ -36,7 +36,7 @@ def test_waits():
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """Give a folder for a small suite, with the plugin in reach."""
+    """Return a folder for a small suite, with the plugin in reach."""
     (tmp_path / "scripts").symlink_to(ROOT / "scripts")
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\ntestpaths = tests\naddopts = -p xdist -p no:cacheprovider\n"

@@ -15,7 +15,7 @@ PAGES = make_pages()
 
 
 def problems_of(page: str) -> list[str]:
-    """Say what roff would stumble over."""
+    """Return what roff would stumble over."""
     lines = page.splitlines()
     found = [
         f"unknown request {line}" for line in lines if line[:1] in ".'" and line.split()[0] not in REQUESTS

@@ -279,7 +279,7 @@ def held() -> Held:
 
 
 def _target(number: str) -> str:
-    """Say what a descriptor stands for; that of the listing itself is gone by now."""
+    """Return what a descriptor stands for; that of the listing itself is gone by now."""
     try:
         return os.readlink(f"/proc/self/fd/{number}").partition(":")[0]
     except FileNotFoundError:

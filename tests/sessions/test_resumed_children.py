@@ -122,7 +122,7 @@ class World:
         return f"{tool} {on}: done"
 
     async def live(self, lives: float = float("inf")) -> RunEnded | None:
-        """Begin the run or continue with it, until it ends or the process dies."""
+        """Start the run or continue with it, until it ends or the process dies."""
         self.store.revive(lives)
         troupe = self.open()
         try:

@@ -99,7 +99,7 @@ def place(tmp_path: Path) -> Place:
 
 
 async def begin(place: Place) -> KontekstStore:
-    """Begin a session and end a first run in it."""
+    """Start a session and end a first run in it."""
     store = place.open()
     await store.append(S, 0, [NEW])
     await store.append(S, 1, RUN_EVENTS)

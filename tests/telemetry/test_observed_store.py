@@ -50,7 +50,7 @@ class BrokenReads(EphemeralStore):
 
 
 async def filled(store: EphemeralStore, *, messages: int) -> int:
-    """Begin a run of many messages; returns the last number."""
+    """Start a run of many messages; returns the last number."""
     begun = [SessionCreated(SESSION, "/", "coder"), RunStarted(RUN, "x/y")]
     added = [MessageAdded(user_message("m"), "steer")] * messages
     return (await store.append(SESSION, 0, [*begun, *added]))[-1].seq

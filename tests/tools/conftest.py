@@ -29,7 +29,7 @@ SWAPPER = """
 
 @pytest.fixture
 def cwd(tmp_path: Path) -> Path:
-    """Give an empty working directory."""
+    """Return an empty working directory."""
     path = tmp_path / "work"
     path.mkdir()
     return path

@@ -38,7 +38,7 @@ def stubborn() -> None:
 
 
 def indexing() -> None:
-    """Begin to index and never end."""
+    """Start to index and never end."""
 
     def begin(_: Message) -> None:
         send({"id": 1, "method": "window/workDoneProgress/create", "params": {"token": "i"}})

@@ -25,7 +25,7 @@ def say(text: str) -> str:
 
 @server.tool()
 def pid() -> int:
-    """Say which process this is."""
+    """Return which process this is."""
     return os.getpid()
 
 

@@ -37,7 +37,7 @@ TINY = Weights(
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    """Give a folder for models that does not exist yet."""
+    """Return a folder for models that does not exist yet."""
     return tmp_path / "home" / "models"
 
 

@@ -56,7 +56,7 @@ def stand_in(tmp_path: Path) -> Callable[..., Scripted]:
 
 @pytest.fixture(scope="session")
 def weights() -> Path:
-    """Give the default weights, pulled once by the code that users pull them with."""
+    """Return the default weights, pulled once by the code that users pull them with."""
     try:
         with locked(CACHE):
             return asyncio.run(pull(CACHE / "models"))
@@ -66,7 +66,7 @@ def weights() -> Path:
 
 @pytest.fixture(scope="session")
 def llama_server() -> Path:
-    """Give a real llama-server, fetched once."""
+    """Return a real llama-server, fetched once."""
     try:
         return get_llama_server()
     except Unavailable as error:

@@ -207,7 +207,7 @@ async def test_a_server_that_runs_already_is_asked_and_left_running(stand_in: St
 
 @pytest.fixture(params=["embedded", "executable"])
 def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
-    """Give the options of each real runtime."""
+    """Return the options of each real runtime."""
     options = LlamaOptions(model=str(weights), ctx_size=2048, threads=1)
     if request.param == "embedded":
         return embedded_options(weights, options)

@@ -253,7 +253,7 @@ asyncio.run(main())
 
 @pytest.fixture(params=["embedded", "executable"])
 def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
-    """Give the options of each real runtime."""
+    """Return the options of each real runtime."""
     options = LlamaOptions(model=str(weights), ctx_size=256, threads=1)
     if request.param == "embedded":
         return embedded_options(weights, options)

@@ -30,7 +30,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Give a repository with one commit."""
+    """Return a repository with one commit."""
     folder = tmp_path / "work"
     (folder / "src").mkdir(parents=True)
     (folder / "src" / "a.txt").write_text("one\n")

@@ -32,7 +32,7 @@ class Listener:
 
 @pytest.fixture
 def other(bridle: Bridle, tmp_path: Path) -> Bridle:
-    """Give the program with another home."""
+    """Return the program with another home."""
     home = tmp_path / "other/.bridle"
     home.mkdir(parents=True)
     return Bridle({**bridle.env, "HOME": str(home.parent), "BRIDLE_HOME": str(home)}, bridle.project)

@@ -37,7 +37,7 @@ def same(text: str) -> str:
 
 
 def fresh(bridle: Bridle) -> None:
-    """Begin with the same files."""
+    """Start with the same files."""
     for path in bridle.project.iterdir():
         path.unlink()
     (bridle.project / "hello.py").write_text('print("hello")\n')

@@ -49,7 +49,7 @@ class Wire:
 
 @pytest.fixture
 async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
-    """Give a daemon whose model answers by what it is asked."""
+    """Yield a daemon whose model answers by what it is asked."""
     project = tmp_path / "project"
     project.mkdir()
     (project / "a.txt").write_text("a")

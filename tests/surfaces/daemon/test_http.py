@@ -37,7 +37,7 @@ class Web:
 
 @pytest.fixture
 async def web(tmp_path: Path) -> AsyncIterator[Web]:
-    """Give a daemon whose model answers by what it is asked."""
+    """Yield a daemon whose model answers by what it is asked."""
     project = tmp_path / "project"
     project.mkdir()
     script = tmp_path / "script.json"

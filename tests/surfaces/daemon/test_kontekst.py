@@ -38,7 +38,7 @@ from tests.surfaces.grpc.client import Run
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Give a data directory with one session."""
+    """Return a data directory with one session."""
     folder = tmp_path / "data"
     (folder / "sessions").mkdir(parents=True)
     (folder / "sessions" / f"{ID}.jsonl").write_bytes(WRITTEN)
@@ -52,7 +52,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def beside(data: Path, env: dict[str, str]) -> Iterator[DaemonProcess]:
-    """Give a daemon that is not started yet."""
+    """Yield a daemon that is not started yet."""
     environ = make_kontekst_home(str(data / "config.toml"), env)
     daemon = DaemonProcess(Path(environ["BRIDLE_HOME"]), environ)
     yield daemon

@@ -60,7 +60,7 @@ async def answer(client: RemoteService, session: SessionId, text: str) -> RunEnd
 
 
 async def first_word(client: RemoteService, session: SessionId) -> None:
-    """Begin a long answer and wait until it has begun to come."""
+    """Start a long answer and wait until it has begun to come."""
     watch = client.watch(session)
     await anext(watch)
     await client.submit(session, Prompt(user_message("Tell me a long story about a dog."), RunOptions()))

@@ -48,7 +48,7 @@ DONE = {"text": "done"}
 
 @pytest.fixture
 def daemon(home: Path, env: dict[str, str]) -> Iterator[DaemonProcess]:
-    """Give a daemon with servers, and with language servers on its PATH."""
+    """Yield a daemon with servers, and with language servers on its PATH."""
     (home / "config.toml").write_text(CONFIG)
     programs = str(Path(sys.executable).parent)
     made = DaemonProcess(home, {**env, "PATH": os.pathsep.join([programs, env["PATH"]])})

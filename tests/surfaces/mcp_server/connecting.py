@@ -34,7 +34,7 @@ async def serving(
 
 @asynccontextmanager
 async def connected(server: BridleServer, era: Era = "legacy", **options: Any) -> AsyncIterator[Client]:
-    """Give a client of one era."""
+    """Yield a client of one era."""
     async with Client(InMemoryTransport(server.server), mode=era, **options) as client:
         yield client
 

@@ -452,7 +452,7 @@ async def test_a_client_that_goes_away_leaves_its_runs_to_the_daemon(home: Path)
 
 
 async def leave(api: Any, model: Play, home: Path) -> ClientRun:
-    """Begin a run, and go away while the model speaks."""
+    """Start a run, and go away while the model speaks."""
     async with (
         serving(api, home) as server,
         anyio.create_task_group() as group,

@@ -34,7 +34,7 @@ class House:
         return await self.http.post(path, json=body, headers=named)
 
     async def session(self, prompt: str = "") -> SessionId:
-        """Begin a session in the project, and run a prompt if there is one."""
+        """Start a session in the project, and run a prompt if there is one."""
         session = await self.service.create(cwd=str(self.project))
         if prompt:
             message = {"role": "user", "parts": [{"type": "text", "text": prompt}]}

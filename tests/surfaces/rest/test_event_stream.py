@@ -25,7 +25,7 @@ from tests.surfaces.rest.client import Watcher, ask, scope_of, until
 async def staged(
     play: Play | None = None, bounds: LogLimits | None = None
 ) -> AsyncIterator[tuple[Stage, Streams]]:
-    """Give a session of one record, and the streams of it."""
+    """Yield a session of one record, and the streams of it."""
     async with Stage(play or Play(says("Hello."))) as stage:
         streams = Streams(stage.service, bounds)
         yield stage, streams

@@ -81,7 +81,7 @@ async def running(home: Path, tmp_path: Path, env: dict[str, str]) -> AsyncItera
 
 @pytest.fixture
 async def service(home: Path, tmp_path: Path, env: dict[str, str]) -> AsyncIterator[Service]:
-    """Give a service with a scripted model."""
+    """Yield a service with a scripted model."""
     async with running(home, tmp_path, env) as one:
         yield one
 

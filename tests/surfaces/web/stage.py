@@ -148,7 +148,7 @@ class Stage:
     # ------------------------------------------------------------------ sessions
 
     async def session(self, *prompts: str, title: str = "") -> SessionId:
-        """Begin a session, and run prompts one after the other."""
+        """Start a session, and run prompts one after the other."""
         session = await self.service.create(cwd=str(self.project), title=title)
         for prompt in prompts:
             await self.run(session, prompt)

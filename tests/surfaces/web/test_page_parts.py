@@ -53,7 +53,7 @@ The end."""
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Page]:
-    """Give one page for all: what is asked here changes nothing in it."""
+    """Yield one page for all: what is asked here changes nothing in it."""
     folder = tmp_path_factory.mktemp("parts")
     home = folder / "home"
     home.mkdir()
