@@ -68,7 +68,7 @@ def values_in(database: Path) -> Iterator[bytes]:
 
 
 def inflated(data: bytes) -> Iterator[bytes]:
-    """Yield what is packed in some bytes, wherever it begins."""
+    """Yield the compressed data in some bytes, at any offset."""
     for head in ZLIB_HEADS:
         at = data.find(head)
         while at >= 0:

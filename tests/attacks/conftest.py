@@ -28,7 +28,7 @@ def shared_world() -> Iterator[Path]:
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a hostile model its tools."""
+    """Return the tools of a hostile model."""
     made = Stage(world)
     yield made
     await made.close()
@@ -43,7 +43,7 @@ def judge_stage() -> Iterator[Stage]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
-    """Yield one stage to all attacks of a module: its kernel is reset between cells."""
+    """Yield one stage for all attacks of a module; its kernel is reset between cells."""
     made = Stage(shared_world, environ={"OPENAI_API_KEY": API_KEY, "MY_PASSWORD": PASSWORD})
     yield made
     await made.close()
@@ -51,7 +51,7 @@ async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def door() -> Iterator[Door]:
-    """Give a server on the loopback address."""
+    """Yield a server on the loopback address."""
     made = Door(socket.AF_INET, ("127.0.0.1", 0))
     yield made
     made.close()

@@ -21,7 +21,7 @@ class Door:
 
     @property
     def visits(self) -> int:
-        """Count who has come until now: those before us, as they are let in in order."""
+        """Count the connections so far; they are accepted in order."""
         self._mark.clear()
         with socket.socket(self.socket.family) as ours:
             ours.connect(self.socket.getsockname())

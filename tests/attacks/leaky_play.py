@@ -86,7 +86,7 @@ def _innermost(value: str) -> str:
 
 
 class Kept(Struct):
-    """What is left after the play."""
+    """Everything that is left after the play."""
 
     home: Path
     token: str
@@ -237,7 +237,7 @@ def _processes(daemon: DaemonProcess) -> list[tuple[str, bytes]]:
 
 
 class Listener(Struct):
-    """A server of the play, and what it was sent."""
+    """A server of the play, and the requests it got."""
 
     url: str = ""
     bodies: list[bytes] = []

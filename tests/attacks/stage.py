@@ -115,7 +115,7 @@ class Stage:
         environ: Mapping[str, str] = {},
         tools: Sequence[Tool] = (),
     ) -> None:
-        """Take what else is in the environment, and tools that stand in for those of the same name."""
+        """Use more variables, and replacements for tools of the same name."""
         self.world = world
         self.project = build_world(world)
         self.home = world / "home"
@@ -149,13 +149,13 @@ class Stage:
         self._context = ToolContext(SESSION, str(self.project), self._hear, CallId("c1"))
 
     def work_in(self, folder: Path) -> None:
-        """Take another folder of the world as the working directory."""
+        """Use another folder of the world as the working directory."""
         self.project = folder
         self._context = replace(self._context, cwd=str(folder))
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Return what the model has in its hands."""
+        """Return the tools of the model."""
         return tuple(self._tools)
 
     def open_tools(self) -> list[Tool]:
@@ -171,12 +171,12 @@ class Stage:
     def check(
         self, tool: str, args: dict[str, Any], rules: Sequence[Rule] = (), mode: Mode = "ask"
     ) -> CheckedCall:
-        """Return what is decided about a call."""
+        """Return the verdict on a call."""
         context = replace(self._context, rules=tuple(rules), mode=mode)
         return self._dispatcher.check(ToolCall(CallId("c1"), tool, args), context)
 
     def decide(self, command: str, rules: Sequence[Rule] = (), mode: Mode = "ask") -> str:
-        """Return what is decided about a command line: allow, ask or deny."""
+        """Return the verdict on a command line: allow, ask or deny."""
         return self.check("bash", {"command": command}, rules, mode).action
 
     async def call(
@@ -188,7 +188,7 @@ class Stage:
         *,
         knows: Mapping[str, str] = {},
     ) -> Seen:
-        """Do what a session does with a call when its user says yes to every question."""
+        """Run a call like a session whose user approves everything."""
         checked = self.check(tool, args, rules, mode)
         if checked.action == "deny":
             return Seen(checked.action, checked.why, channels=tuple(self._kept()))
@@ -203,11 +203,11 @@ class Stage:
         return await self.force("bash", {"command": command, **more}, rules)
 
     async def cell(self, code: str, rules: Sequence[Rule] = ()) -> Seen:
-        """Run code in the kernel whatever was decided about it; what the last cell left there is gone."""
+        """Run code in a fresh kernel, whatever the verdict."""
         return await self.force("python", {"code": code}, rules)
 
     async def read_all(self, paths: Sequence[str]) -> dict[str, str]:
-        """Read files as the model does before it edits them; returns what it knows then."""
+        """Read files like a model before an edit; return what the model then knows."""
         known: dict[str, str] = {}
         for path in paths:
             checked = self.check("read_file", {"path": path}, (), "yolo")

@@ -50,7 +50,7 @@ open("results.json", "w").write(json.dumps(made_all))
 
 
 class Told(Struct, frozen=True):
-    """What became of the calls of a cell."""
+    """The outcome of the calls of a cell."""
 
     results: list[tuple[str, str]]
     """Of each call: done or failed, and the text."""
@@ -100,7 +100,7 @@ async def make_calls(
 
 
 def as_told(stage: Stage, call: Call, given: Sequence[Rule], mode: Mode) -> tuple[str, str]:
-    """Return what a cell must be told of a call that the model itself would not have been let make."""
+    """Return the refusal that a cell must get for a call that the model itself may not make."""
     checked = stage.check(*call, rules=given, mode=mode)
     return "failed", checked.why if checked.action == "deny" else f"denied: {NO}"
 
@@ -110,7 +110,7 @@ def as_told(stage: Stage, call: Call, given: Sequence[Rule], mode: Mode) -> tupl
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def judged(kernel_stage: Stage) -> AsyncIterator[dict[str, tuple[str, str]]]:
-    """Yield what was said to each command line of the tables."""
+    """Yield the answer to each command line of the tables."""
     (kernel_stage.project / "x").write_text("precious\n")
     commands = [*DENIED, *ASKED]
     told = await make_calls(
@@ -267,7 +267,7 @@ await read_file("notes.txt")
 
 
 def frame_of(name: str, args: object) -> dict[str, Any]:
-    """Return what a guest sends for a call."""
+    """Return the message that a guest sends for a call."""
     return {"type": "tool_call", "id": "forged", "name": name, "args": json.dumps(args)}
 
 

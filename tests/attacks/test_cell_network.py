@@ -83,13 +83,13 @@ NATIVE = {
 
 
 def as_cell(code: str, **names: object) -> str:
-    """Return code without what indents it here, with what it needs to know."""
+    """Return dedented code with its values inserted."""
     return dedent(code).strip().format(**names)
 
 
 @pytest.mark.parametrize("command", WAYS)
 async def test_no_command_of_a_cell_reaches_a_server(kernel_stage: Stage, door: Door, command: str):
-    """That these commands arrive elsewhere is said of them in `test_network.py`."""
+    """`test_network.py` shows that these commands get through without the sandbox."""
     seen = await kernel_stage.cell(in_a_cell(command.format(port=door.port)))
 
     assert (door.visits, ENDED in seen.text) == (0, True)

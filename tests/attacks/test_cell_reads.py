@@ -255,7 +255,7 @@ def is_whole(stage: Stage) -> bool:
 
 @pytest.mark.parametrize("command", [*READING, *PRIVILEGED])
 async def test_no_command_of_a_cell_shows_a_denied_file(stage: Stage, command: str):
-    """That these commands do show it elsewhere is said of them in `test_denied_reads.py`."""
+    """`test_denied_reads.py` shows that these commands reveal it without the rule."""
     seen = await stage.cell(in_a_cell(command), RULES)
 
     assert (leaks(seen.everything, SECRET), ENDED in seen.text, is_whole(stage)) == (False, True, True)
@@ -313,7 +313,7 @@ async def test_what_comes_to_be_denied_is_hidden_from_a_kernel_that_lives(unguar
 
 @pytest.mark.parametrize("how", ["file", "folder"])
 async def test_what_was_replaced_is_hidden_from_a_kernel_that_lives(unguarded: Stage, how: str):
-    """As editors do it that save a file: what was covered is not there any more."""
+    """Like editors that save a file by replacing it: the hidden file is gone."""
     stage, project = unguarded, unguarded.project
     await stage.cell("x = 1", RULES)
     if how == "file":
@@ -340,7 +340,7 @@ async def test_a_rule_that_is_added_holds_for_a_kernel_that_lives(unguarded: Sta
 
 
 async def test_what_was_open_before_a_rule_came_is_not_open_after_it(unguarded: Stage):
-    """The rule makes another kernel; what the old one held of the file is gone with it."""
+    """The rule causes a new kernel, without the old one's copy of the file."""
     await unguarded.cell(f"import builtins; builtins.held = open({KEY!r})")
 
     seen = await unguarded.cell("import builtins; print(builtins.held.read())", RULES)

@@ -148,7 +148,7 @@ def prepared(stage: Stage) -> Stage:
 
 @pytest.mark.parametrize("command", SHELL)
 async def test_no_command_of_a_cell_changes_what_is_not_its_own(stage: Stage, command: str):
-    """That these commands hit elsewhere is said of them in `test_outside_writes.py`."""
+    """`test_outside_writes.py` shows that these commands succeed without the sandbox."""
     before = picture(stage)
 
     seen = await stage.cell(in_a_cell(command.replace("{world}", str(stage.world))))
@@ -186,7 +186,7 @@ async def test_no_code_reaches_the_system(stage: Stage, code: str):
 
 @pytest.mark.parametrize("command", AT_GUARDED)
 async def test_a_rule_against_editing_holds_for_cells(unguarded: Stage, command: str):
-    """That these commands hit elsewhere is said of them in `test_outside_writes.py`."""
+    """`test_outside_writes.py` shows that these commands succeed without the sandbox."""
     project = unguarded.project
     (project / "locked").mkdir()
     (project / "locked/a").write_text("old")

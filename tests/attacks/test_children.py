@@ -322,7 +322,7 @@ def lend_by_commondir(place: Path, other: Path) -> None:
 
 
 def lend_by_setting(place: Path, other: Path) -> None:
-    """The other way round: what is checked out there is said to be the place of this repository."""
+    """The other way round: the checkout claims to be the place of this repository."""
     lend_by_file(place, other)
     git(other, "config", "core.worktree", str(other))
 
@@ -342,7 +342,7 @@ def lend_by_setting(place: Path, other: Path) -> None:
 async def test_no_worktree_shows_what_another_repository_holds(
     lend: Callable[[Path, Path], None], repository: Path, tmp_path: Path
 ):
-    """Who may write into the working directory could point it to a repository that rules keep hidden."""
+    """A program that may write to the working directory could point it to a repository that rules hide."""
     place = tmp_path / "place"
     place.mkdir()
     lend(place, repository)

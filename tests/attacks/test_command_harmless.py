@@ -246,7 +246,7 @@ def test_what_only_looks_harmless_is_a_question(judge_stage: Stage, command: str
 @pytest.mark.usefixtures("plain_home")
 @pytest.mark.parametrize("command", [*MORE_THAN_THE_RULE, *LOOKS_HARMLESS])
 def test_in_plan_mode_it_is_denied(judge_stage: Stage, command: str):
-    """What is no command line at all, and what only uses the network, is still a question."""
+    """Invalid command lines, and lines that only use the network, still need approval."""
     is_connection = "/dev/tcp/" in command and "exec" not in command
     expected = "ask" if command in UNREADABLE or is_connection else "deny"
 

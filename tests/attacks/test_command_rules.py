@@ -224,7 +224,7 @@ def judge_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 @pytest.fixture
 def victim(judge_stage: Stage) -> Iterator[Path]:
-    """Yield the file that is to be removed, with what the attacks use beside it."""
+    """Yield the file to remove, and other files that the attacks use."""
     project = judge_stage.project
     (project / "x").write_text("precious\n")
     (project / "list").write_text("x\n")

@@ -269,7 +269,7 @@ async def test_no_preparation_opens_a_denied_file_to_a_tool(
 
 
 async def test_a_job_in_the_background_is_behind_the_same_walls(stage: Stage):
-    """That without a rule it would show the secret is said of the same command above."""
+    """The test of the same command above shows that it reveals the secret without the rule."""
     await stage.force("bash", {"command": f"cat {KEY}; echo read; sleep 9", "background": True}, RULES)
     read = await stage.force("job_output", {"job": 1, "cursor": 0}, RULES)
 

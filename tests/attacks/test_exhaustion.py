@@ -31,7 +31,7 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def word(world: Path) -> str:
-    """Return the word by which processes of this test are known."""
+    """Return the word that marks the processes of this test."""
     return f"marked-{world.name}"
 
 

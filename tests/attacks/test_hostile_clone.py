@@ -143,7 +143,7 @@ COMMANDS = ("ls; cat README.md", "git status", "git log -p; git diff", "cd src &
 
 
 class Clone:
-    """What the user has on disk, and what ran."""
+    """The user's files, and the programs that ran."""
 
     def __init__(self, world: Path, port: int) -> None:
         self.world = world
@@ -225,7 +225,7 @@ class Clone:
         )
 
     def model(self, *calls: tuple[str, dict[str, Any]]) -> None:
-        """Let the user have a model that makes these calls at once, and then says that it is done."""
+        """Configure a model that makes these calls at once and then ends."""
         script = self.world / "script.json"
         asked = {"calls": [{"name": name, "args": args} for name, args in calls]}
         script.write_text(json.dumps({"replies": [*([asked] if calls else ()), {"text": "done"}]}))

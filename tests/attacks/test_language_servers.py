@@ -96,7 +96,7 @@ def contents(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def diagnose(clone: Clone, *mode: str) -> str:
-    """Have the model ask what is wrong with a file; returns what it was told."""
+    """Let the model ask for the problems in a file; return the answer."""
     model = clone.bridle.script(
         {"calls": [{"name": "diagnostics", "args": {"path": "src/main.rs"}}]}, {"text": "Done"}
     )

@@ -78,7 +78,7 @@ def fetch(url: str) -> str:
 
 @pytest.mark.parametrize("url", REFUSED_URLS)
 async def test_the_proxy_lets_no_host_pass_that_no_rule_allows(stage: Stage, door: Door, url: str):
-    """In mode yolo everything is allowed but what is private; so this is asked in mode ask."""
+    """Mode yolo allows everything that is not private, so this test uses mode ask."""
     seen = await stage.call("bash", {"command": fetch(url.format(port=door.port))}, (), "ask")
 
     assert ("403" in seen.text or "502" in seen.text, "arrived" in seen.text, door.visits) == (True, False, 0)

@@ -31,7 +31,7 @@ while True:
 
 @pytest.fixture
 def swapping(stage: Stage) -> Iterator[Path]:
-    """Yield a folder that another process keeps exchanging for a link to the outside."""
+    """Yield a folder that another process keeps swapping for a link to the outside."""
     project = stage.project
     (project / "swap").mkdir()
     (project / "swap/plain.txt").write_text("inside\n")

@@ -79,7 +79,7 @@ async def test_a_service_of_the_system_is_not_reached_from_the_shell(stage: Stag
 
 
 async def test_a_service_that_begins_while_a_program_runs_is_not_reached(stage: Stage):
-    """What lies there when a program starts is not all."""
+    """The files at the start of a program are not all."""
     await stage.shell("true")
     with serve(stage.project, "relative", "SOCK_STREAM"):
         seen = await stage.shell(

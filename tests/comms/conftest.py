@@ -51,5 +51,5 @@ class Delivered:
 
 @pytest.fixture
 def delivered() -> Delivered:
-    """Return something to deliver to."""
+    """Return a target for deliveries."""
     return Delivered()

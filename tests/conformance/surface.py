@@ -42,7 +42,7 @@ class Surface(Struct, frozen=True):
 
 
 class Played(Struct, frozen=True):
-    """What came of a play."""
+    """The outcome of a play."""
 
     seen: Lanes
     log: list[Any]

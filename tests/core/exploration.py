@@ -58,7 +58,7 @@ LARGE = Bounds(
 
 
 class Found(Struct):
-    """What an exploration has seen."""
+    """The result of an exploration."""
 
     worlds: int = 0
     moves: int = 0

@@ -43,7 +43,7 @@ UNDOABLE = "cannot be undone"
 
 
 class Told(Struct):
-    """What a child says."""
+    """The report of a child."""
 
     steps: list[str] = []
     logs: Logs = Logs()
@@ -53,7 +53,7 @@ class Told(Struct):
 
 
 class Tally(Struct):
-    """What came of all points."""
+    """The results of all points."""
 
     steps: int = 0
     """Of the play."""
@@ -148,7 +148,7 @@ def _results(logs: Records) -> list[ToolResult]:
 
 
 def _promises(logs: Records) -> list[str]:
-    """Return what was called and has no result, or more than one, and how the play should have ended."""
+    """Return calls without a result or with several, and the difference from the expected end."""
     events = [record.event for log in logs.values() for record in log]
     calls = [call.id for event in events if isinstance(event, ModelReplied) for call in event.message.calls]
     given = Counter(result.call_id for result in _results(logs))

@@ -156,7 +156,7 @@ def _one(seam: Seam, folder: Path, fault: Fault, at: int) -> Told:
 
 
 def main() -> int:
-    """Go through all seams; 0 when all went well."""
+    """Try all seams; return 0 if all passed."""
     # What is imported on the way is imported here, once for all children.
     with tempfile.TemporaryDirectory(prefix="bridle-seams-") as folder:
         for seam in SEAMS:

@@ -24,7 +24,7 @@ LINES = 500
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[Ground]:
-    """Yield a folder with canaries and two cages around it, as every test leaves it."""
+    """Yield a folder with canaries and two sandboxes, in the state that every test leaves."""
     with folder_outside_tmp("fuzz") as world, open_ground(world) as ground:
         yield ground
 

@@ -56,7 +56,7 @@ class Stage:
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Return the kind of walls; a test may choose another one."""
+    """Return the kind of sandbox; a test may choose another one."""
     return "bubblewrap"
 
 

@@ -44,7 +44,7 @@ FAIL: dict[str, Any] = {"name": "fail", "description": "Refuse.", "params": ["wh
 
 
 class Cell(Struct, frozen=True):
-    """What came of a cell."""
+    """The outcome of a cell."""
 
     output: str = ""
     error: str | None = None
@@ -247,7 +247,7 @@ class Host:
 
 
 def do(name: str, args: dict[str, Any]) -> Any:
-    """Do what the tools of these tests do."""
+    """Perform the tools of these tests."""
     if name == "echo":
         return args["value"]
     if name == "add":

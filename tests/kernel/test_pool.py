@@ -26,7 +26,7 @@ IDLE_S = 60.0
 
 
 class FakeLoop(asyncio.SelectorEventLoop):
-    """A loop whose time stands still."""
+    """A loop with a fixed time."""
 
     now_s = 0.0
 
@@ -34,7 +34,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
         return self.now_s
 
     async def advance(self, seconds: float) -> None:
-        """Put the clock forward and let everything happen that is due."""
+        """Advance the clock and let everything happen that is due."""
         self.now_s += seconds
         for _ in range(20):
             await asyncio.sleep(0)

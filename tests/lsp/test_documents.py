@@ -15,7 +15,7 @@ from bridle.lsp.settings import LanguageServer
 
 
 class Heard:
-    """Takes the place of a connection, and keeps what is told."""
+    """Replaces a connection, and records the messages."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, Any]] = []
@@ -30,7 +30,7 @@ class Heard:
 
 @pytest.fixture
 def heard() -> Heard:
-    """Return what hears all."""
+    """Return a connection that records everything."""
     return Heard()
 
 

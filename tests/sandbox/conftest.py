@@ -31,7 +31,7 @@ Run = Callable[..., Awaitable[Outcome]]
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Return the kind of walls; a test may choose another one."""
+    """Return the kind of sandbox; a test may choose another one."""
     return "bubblewrap"
 
 
@@ -68,7 +68,7 @@ async def sandbox(user_home: Path, kind: SandboxKind) -> AsyncIterator[LocalSand
 
 @pytest.fixture
 def environment(user_home: Path) -> dict[str, str]:
-    """Return what programs find in their environment."""
+    """Return the environment of programs."""
     folders = [str(Path(find_interpreter()).parent), os.environ.get("PATH", os.defpath)]
     return {"PATH": os.pathsep.join(folders), "HOME": str(user_home), "LANG": "C.UTF-8"}
 

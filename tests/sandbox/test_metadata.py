@@ -40,7 +40,7 @@ assert tried, "none of them went through"
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Return walls that do not hold what a file's owner can do to it."""
+    """Return a sandbox that does not restrict what a file's owner can do to it."""
     return "landlock"
 
 

@@ -33,7 +33,7 @@ S = SessionId("play")
 
 
 class Troupe:
-    """What a leg needs of the rest: who else drives, what was ordered, what is told."""
+    """What an assignment needs of the rest: who else drives, what was ordered, what is told."""
 
     def __init__(self) -> None:
         self.ordered: list[Job] = []

@@ -51,7 +51,7 @@ PROMPT = Prompt(user_message("hi"), RunOptions(env={"PATH": "/mine"}))
 
 
 class Engine:
-    """Takes legs as the durable engine does, and answers as it is told."""
+    """Takes assignments as the durable engine does, and answers as it is told."""
 
     def __init__(self) -> None:
         self.legs: list[tuple[str, Job, QueueSpec, dict[str, Any]]] = []

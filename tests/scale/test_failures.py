@@ -373,7 +373,7 @@ async def test_a_session_waits_for_a_worker_with_its_label(cluster: Cluster):
 
 
 async def done_by(cluster: Cluster, session: SessionId) -> list[Any]:
-    """Return who has done legs of a session."""
+    """Return who has done assignments of a session."""
     return await cluster.postgres.rows(
         "SELECT executor_id FROM dbos.workflow_status WHERE status = 'SUCCESS' AND workflow_uuid LIKE %s",
         (f"{session}:%",),

@@ -67,7 +67,7 @@ async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[Sessi
 
 
 async def log_faults(store: LineStore, session: SessionId, records: Sequence[Record]) -> list[str]:
-    """Return what is wrong with the record of a session that is over."""
+    """Return the problems in the record of a finished session."""
     audit = await verify(store, session)
     faults = [] if audit.ok else [f"does not verify: {audit.flaw}"]
     try:

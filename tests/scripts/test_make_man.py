@@ -15,7 +15,7 @@ PAGES = make_pages()
 
 
 def problems_of(page: str) -> list[str]:
-    """Return what roff would stumble over."""
+    """Return problems for roff."""
     lines = page.splitlines()
     found = [
         f"unknown request {line}" for line in lines if line[:1] in ".'" and line.split()[0] not in REQUESTS

@@ -75,10 +75,10 @@ State = dict[str, tuple[int, int, int, int, int]]
 
 
 class Folder:
-    """The world of the lines, built once; what a line changed is put back."""
+    """The world of the lines, built once; changes by a line are reverted."""
 
     def __init__(self, world: Path) -> None:
-        """Take an empty folder that does not lie below /tmp, where a cell shows nothing."""
+        """Use an empty folder outside /tmp, which the sandbox hides."""
         self.world = world
         self.project, self.outside, self.home = (world / name for name in ("project", "outside", "home"))
         self._socket: socket.socket | None = None
@@ -139,7 +139,7 @@ class Folder:
             self._socket = None
 
     def state(self) -> State:
-        """Look at everything."""
+        """Record the state of everything."""
         found: State = {}
         waiting = [str(self.world)]
         while waiting:

@@ -36,10 +36,10 @@ class Effect(Struct, frozen=True):
 
 
 class Ground:
-    """Runs lines behind both kinds of walls and looks at what has changed."""
+    """Runs lines in both sandboxes and checks what has changed."""
 
     def __init__(self, world: Path, runner: asyncio.Runner) -> None:
-        """Take an empty folder, not below /tmp."""
+        """Use an empty folder outside /tmp."""
         self.folder = Folder(world)
         self._config = plain_config()
         self._cages = {walls: Cage(self.folder, walls, runner) for walls in WALLS}
@@ -53,7 +53,7 @@ class Ground:
         self.folder.configure(self._config)
 
     def configure(self, config: Config) -> None:
-        """Give the project's repository other settings, until the next ones."""
+        """Change the settings of the project's repository until the next change."""
         self._config = config
         self.folder.configure(config)
 

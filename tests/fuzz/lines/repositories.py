@@ -96,7 +96,7 @@ class Config(Struct, frozen=True):
 
 
 def make_repository(folder: Path) -> None:
-    """Commit what is in a folder twice, once with a signature."""
+    """Commit the content of a folder twice, once with a signature."""
     names = [name for name in _COMMITTED if (folder / name).exists()]
     _run(folder, "init", "-q", "-b", "main")
     for path in [folder, *folder.rglob("*")]:

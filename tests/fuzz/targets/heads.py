@@ -44,7 +44,7 @@ def run_proxy(data: bytes) -> None:
 
 
 class _Wire:
-    """A transport that keeps what is written."""
+    """A transport that records all writes."""
 
     def __init__(self) -> None:
         self.written = bytearray()
@@ -149,7 +149,7 @@ class _Closed:
 
 
 def run_grpc(data: bytes) -> None:
-    """Take commands of a stream: what is no message is refused by its parser, all else is answered."""
+    """Accept commands of a stream: its parser rejects invalid messages, all others get an answer."""
     commands = []
     for piece in data.split(b"%%"):
         try:
