@@ -46,7 +46,7 @@ class Typed(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What stands below one heading."""
+    """The content below one heading."""
 
     title: str
     typed: list[Typed]

@@ -88,7 +88,7 @@ class ClusterWorld(World):
             file.write_text(text)
 
     def print_logs(self) -> None:
-        """Show what the nodes have said."""
+        """Show the output of the nodes."""
         self._cluster.print_logs()
 
     @property

@@ -37,7 +37,7 @@ class Surface(Struct, frozen=True):
     """Shows a run to a client that did not start it."""
 
     def expects(self, scenario: Scenario) -> Lanes:
-        """Return what it should show of a scenario."""
+        """Return the expected visible output of a scenario."""
         return lanes(self.tells(scenario), self.shows)
 
 

@@ -86,7 +86,7 @@ class Place:
         return normal(records, self._names)
 
     def normal_lines(self, lines: Sequence[Seen]) -> list[Seen]:
-        """Return what was seen without what differs from play to play."""
+        """Return everything visible, without parts that differ from play to play."""
         return [Seen(line.kind, UUID.sub("ID", plain(line.what, self._names)), line.call) for line in lines]
 
 
@@ -102,7 +102,7 @@ class Driver(Protocol):
         ...
 
     async def seen(self) -> list[Seen]:
-        """Wait for the end of what is shown, and return it."""
+        """Wait for the end of the output, and return it."""
         ...
 
 

@@ -180,7 +180,7 @@ def logins_file(home: Path) -> Path:
 
 
 def age(settings: ServerSettings, home: Path) -> None:
-    """Let the token be over."""
+    """Let the token expire."""
     logins = LoginStore(home)
     found = logins.get(settings)
     assert found is not None

@@ -20,7 +20,7 @@ class Loud(WordEmbedder):
 
 
 async def main(folder: Path) -> None:
-    """Take in everything there is."""
+    """Index everything."""
     store = SqliteStore(folder / "bridle.db", Clock())
     memory = memory_of(folder / "memory", store, Loud(), exact_up_to=150)
     await memory.catch_up(lambda phase, done, whole: print(phase, done, flush=True))

@@ -14,7 +14,7 @@ ADD = "INSERT INTO projects (root) VALUES ('/p')"
 
 
 class Place:
-    """A database, and what it told."""
+    """A database, and its log."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -32,7 +32,7 @@ class Desk:
         self.program = Program(self.root, self.keeper.keep)
 
     def new_keeper(self) -> FileKeeper:
-        """Give the keeper of the next process."""
+        """Return the keeper of the next process."""
 
         def now_ns() -> int:
             return time.time_ns() - int(self.slow_s * 1e9)

@@ -324,7 +324,7 @@ async def test_a_hidden_file_that_was_replaced_outside_stays_hidden(run: Run, pr
 async def test_walls_that_have_grown_old_do_not_hold(
     start: Start, sandbox: LocalSandbox, tree: Path, change: str, holds: bool
 ):
-    """What comes to be there while a program runs is not in the sandbox."""
+    """Files that appear while a program runs are not hidden by the sandbox."""
     (tree / ".git/hooks").mkdir(parents=True)
     (tree / ".git/config").write_text("old")
     await start(NAP, rules=HIDING)

@@ -41,7 +41,7 @@ def tree(project: Path) -> Path:
 
 
 class Kept:
-    """Remembers what it was told, and what lay there at that moment."""
+    """Records its messages, and the files at that moment."""
 
     def __init__(self, project: Path) -> None:
         self._project = project

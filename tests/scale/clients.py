@@ -85,7 +85,7 @@ class Clients:
         await self.asked(create)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Have a command taken that has a key, or may be given twice; raises SessionError."""
+        """Submit a command that has a key or may be repeated; raises SessionError."""
         return await self.asked(lambda api: api.submit(session, command))
 
     async def decide(self, session: SessionId, decision: Decide) -> bool:

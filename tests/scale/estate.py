@@ -63,7 +63,7 @@ class Estate:
         )
 
     async def audited(self, tenant: str | None = None) -> list[Audited]:
-        """Return what is in the audit."""
+        """Return the entries of the audit."""
         await self.audit.flush()
         journals = await self.stage.store.list(archived=True)
         return [event async for event in read_audit(self.stage.store, journals, tenant)]

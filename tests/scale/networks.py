@@ -53,7 +53,7 @@ class Network:
         return name, address
 
     def close(self) -> None:
-        """Take everything away."""
+        """Remove everything."""
         _remove(os.getpid())
 
     def _take_subnet(self) -> str:
@@ -77,7 +77,7 @@ def open_network() -> Network | None:
 
 
 def sweep() -> None:
-    """Take away what belongs to a process that is gone."""
+    """Remove everything of a process that has ended."""
     found = {int(pid) for pid in _OURS.findall(_ip("link") + _ip("netns"))}
     for pid in found:
         if not os.path.exists(f"/proc/{pid}"):

@@ -170,7 +170,7 @@ class Cluster:
         return _table("scale.tls", {"cert": files.cert, "key": files.key, "client_ca": files.client_ca})
 
     def print_logs(self) -> None:
-        """Show what the nodes have said last."""
+        """Show the last output of the nodes."""
         for node in self.nodes.values():
             print(node.last_words())
 

@@ -42,7 +42,7 @@ class Storm:
         await self._mend()
 
     async def watch_over(self) -> None:
-        """Start whatever ends from now on: a node that was late for too long is lost, and says so."""
+        """Restart every node that ends from now on; a node declared dead reports that."""
         while True:
             await self._mend()
 

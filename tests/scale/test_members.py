@@ -66,7 +66,7 @@ class Node:
                 await asyncio.sleep(0.01)
 
     def freeze(self) -> None:
-        """Say nothing any more, and keep all connections."""
+        """Send nothing any more, but keep all connections."""
         assert self._living is not None
         self._living.cancel()
 

@@ -312,7 +312,7 @@ async def test_a_blob_of_another_tenant_cannot_be_described(tmp_path: Path):
 
 
 async def told(api: SessionApi, change: FileChange) -> str:
-    """Return what is said about a change, or why nothing is."""
+    """Return the answer to a change, or the reason for its refusal."""
     try:
         return await api.ask(Describe([change]))
     except BridleError as error:

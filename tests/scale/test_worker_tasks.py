@@ -19,7 +19,7 @@ A, B = SessionId("a"), SessionId("b")
 
 
 class Book:
-    """Who lives, as a test says it."""
+    """The living members, as set by the test."""
 
     def __init__(self, *members: Member) -> None:
         self.members = list(members)

@@ -51,7 +51,7 @@ async def unrest(cluster: Cluster) -> list[str]:
 
 
 async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[SessionId, list[str]]:
-    """Look through the log of every session, also those of sub-agents."""
+    """Check the log of every session, including sub-agents."""
     by_session = {visitor.play.session: visitor for visitor in visitors}
     found: dict[SessionId, list[str]] = {}
     for session in await cluster.store.ids():
@@ -86,7 +86,7 @@ async def log_faults(store: LineStore, session: SessionId, records: Sequence[Rec
 
 
 def tool_faults(projects: Path, records: Sequence[Record]) -> Iterator[str]:
-    """Return which calls ran twice, or did something else than what is recorded of them."""
+    """Return the calls that ran twice, or whose effect differs from their record."""
     begun: Counter[str] = Counter()
     finished: dict[str, Record] = {}
     for record in records:
@@ -126,7 +126,7 @@ def _effect_faults(projects: Path, call: str, record: Record, finished: ToolFini
 
 
 def promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]:
-    """Return which of the things that a client was promised did not happen, or happened twice."""
+    """Return the promises to a client that were broken, or kept twice."""
     said = Counter(record.event.message.text for record in records if isinstance(record.event, MessageAdded))
     queued = Counter(
         record.event.message.text for record in records if isinstance(record.event, PromptQueued)

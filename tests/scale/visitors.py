@@ -46,7 +46,7 @@ class Visitor:
         self._options = RunOptions(model=play.model, allow=("bash(*)",))
 
     async def visit(self) -> None:
-        """Play the session; returns once nothing is left to be done in it."""
+        """Play the session until nothing is left to do."""
         play = self.play
         await self._clients.create(play.session, str(play.folder))
         waits = [self._chance.randint(5, 20) for _ in play.prompts[1:]]

@@ -21,7 +21,7 @@ CYCLONEDX = json.loads(Path(__file__).with_name("cyclonedx-1.6-shape.json").read
 
 @cache
 def made_of() -> list[Component]:
-    """Return what is installed: read when a test asks for it, not while tests are collected."""
+    """Return the installed components, read on demand and not while tests are collected."""
     return components()
 
 

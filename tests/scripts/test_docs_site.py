@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Links(HTMLParser):
-    """Collects what a page links to, and the places in it."""
+    """Collects the links and the anchors of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

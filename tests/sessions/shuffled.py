@@ -47,7 +47,7 @@ class ShuffledLoop(asyncio.SelectorEventLoop):
         return self.now_s
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-        """Do it at once, and say so a little later."""
+        """Do it at once, and report it a little later."""
         done = self.create_future()
         try:
             self.call_soon(_settle, done, func(*args), None)

@@ -215,7 +215,7 @@ async def test_hooks_judge_the_arguments_that_would_be_used():
 
 
 async def cut_while_asked(point: str) -> EphemeralStore:
-    """Return what is stored of a run that ends while a hook is asked."""
+    """Return the record of a run that ends during a hook call."""
     store = EphemeralStore(FixedClock())
     listener = Slow(point)
     async with stage_with(listener, store=store) as stage:

@@ -65,7 +65,7 @@ class Diligent:
             yield says(f"done after {self._turns}", usage=usage)
 
     def sizes(self) -> list[int]:
-        """What each request takes of the window, with its answer."""
+        """The share of the window of each request, with its answer."""
         return [
             self._size(request) + request.max_output_tokens for request in (*self.requests, *self.summaries)
         ]

@@ -259,7 +259,7 @@ async def test_a_queue_that_the_user_has_stopped_is_not_begun_by_resuming():
 
 
 class SlowCast(Cast):
-    """Finds a model when it is told to."""
+    """Finds a model on demand."""
 
     def __init__(self, provider: Provider) -> None:
         super().__init__(provider, window_tokens=10_000)

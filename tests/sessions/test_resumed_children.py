@@ -93,7 +93,7 @@ class MortalStore(EphemeralStore):
 
 
 class World:
-    """What survives a process: the store, and what tools have done."""
+    """What outlives a process: the store, and the effects of tools."""
 
     def __init__(self, seed: int, mode: Mode = "yolo", max_running: int = 32) -> None:
         self.store = MortalStore(seed)
@@ -147,7 +147,7 @@ class World:
         return last if isinstance(last, RunEnded) else None
 
     async def _answer(self, troupe: Troupe) -> None:
-        """Say yes to everything, also to what was asked before a cut and is not asked again yet."""
+        """Approve everything, including requests from before a crash that were not repeated yet."""
         async for item in troupe.service.watch(MAIN):
             if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
                 with suppress(SessionError):
@@ -208,7 +208,7 @@ def check_money(logs: dict[SessionId, list[Event]], where: str) -> None:
 
 
 def check_effects(logs: dict[SessionId, list[Event]], done: list[str], where: str) -> None:
-    """What has a result ran once; what was cut off at most once, unless it only reads."""
+    """A call with a result ran once; an interrupted one at most once, unless it only reads."""
     counts = Counter(done)
     for log in logs.values():
         starts = {start.call_id: start for start in of(log, ToolStarted)}
@@ -577,7 +577,7 @@ async def test_all_are_known_by_name_and_none_is_named_twice():
 
 
 class Torn(EphemeralStore):
-    """Refuses an append to the main session when it is told to."""
+    """Fails an append to the main session on demand."""
 
     is_torn = False
 

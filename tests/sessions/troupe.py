@@ -154,7 +154,7 @@ class Troupe:
         raise AssertionError("the watch ended")
 
     async def outputs(self, session: SessionId | None = None) -> list[str]:
-        """Return what the calls of a session gave back."""
+        """Return the results of a session's calls."""
         return [event.result.output for event in await self.all_of(ToolFinished, session)]
 
 

@@ -62,7 +62,7 @@ async def crash(kind: str, place: Path, kills: str, seed: str) -> None:
 
 
 def kill_a_writer(kind: str, place: Path, chance: random.Random) -> int:
-    """Let a child append until a random moment; return the last number it was told is stored."""
+    """Let a child append until a random moment; return the last acknowledged number."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

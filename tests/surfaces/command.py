@@ -114,7 +114,7 @@ class Bridle:
 
 
 class Terminal:
-    """A program on a terminal: what it shows can be waited for, and keys can be sent."""
+    """A program on a terminal: tests can wait for output and send keys."""
 
     def __init__(self, argv: list[str], cwd: Path, env: dict[str, str], width: int = 100) -> None:
         self.screen = ""

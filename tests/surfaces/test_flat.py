@@ -32,7 +32,7 @@ async def visit(house: House, app: Starlette, home: Path) -> None:
 
 
 async def rest(house: House) -> None:
-    """Wait until what was said is taken into memory."""
+    """Wait until memory has indexed the conversation."""
     memory = house.service._engine.memory
     assert isinstance(memory, LocalMemory)
     await memory.settled()

@@ -31,7 +31,7 @@ async def listening(context: ssl.SSLContext):
 
 
 async def greeting(port: int, context: ssl.SSLContext) -> tuple[bytes, str, str]:
-    """Connect; gives what was said, the version, and whose the certificate of the server is."""
+    """Connect; return the answer, the TLS version, and the owner of the server's certificate."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
     try:
         said = await reader.read(6)

@@ -28,7 +28,7 @@ class Seen(Struct, frozen=True):
 
 
 class Collector:
-    """What has arrived."""
+    """The received data."""
 
     def __init__(self) -> None:
         self.url = ""

@@ -22,7 +22,7 @@ class TickingClock(FixedClock):
 
 
 class Followed:
-    """What a stage needs to be followed."""
+    """What a setup needs for telemetry."""
 
     def __init__(self, collector: Collector, store: Store | None = None, **plan: Any) -> None:
         self.telemetry = Telemetry(TelemetryOptions("1.0", endpoint=collector.url, **{**PLAN, **plan}))

@@ -26,7 +26,7 @@ RUN = RunId("r")
 
 
 class Ear:
-    """Remembers what it is told."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.runs = RunTracker()

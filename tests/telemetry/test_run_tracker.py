@@ -57,7 +57,7 @@ def records(*events: Event, first: int = 1) -> list[Record]:
 
 
 def told(*events: Event) -> list[tuple[Any, ...]]:
-    """Return what is told of events in a run, in brief."""
+    """Return the facts of a run's events, in short form."""
     return brief(RunTracker().take(SESSION, records(CREATED, STARTED, *events)))
 
 

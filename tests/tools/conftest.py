@@ -37,7 +37,7 @@ def cwd(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """Give a folder beside the working directory, with a file that no tool may touch."""
+    """Return a folder next to the working directory, with a file that no tool may touch."""
     path = tmp_path / "outside"
     path.mkdir()
     (path / "secret.txt").write_text("secret\n")

@@ -35,7 +35,7 @@ def knowing(context: ToolContext, **seen: str) -> ToolContext:
 
 
 def learn(context: ToolContext, output: ToolOutput) -> ToolContext:
-    """Add what a call has told about files, as a session does."""
+    """Add the facts of a call about files, like a session."""
     seen = dict(context.seen)
     for note in output.notes:
         if isinstance(note, FilesSeen):

@@ -92,7 +92,7 @@ def test_no_number_of_folders_explodes():
 
 
 def simple_match(pattern: str, name: str) -> bool:
-    """Say the same in the plainest way: `*` any text, `?` any character."""
+    """A plain reference implementation: `*` is any text, `?` any character."""
     if not pattern:
         return not name
     if pattern[0] == "*":

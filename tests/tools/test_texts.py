@@ -58,7 +58,7 @@ def specs(tools: dict[str, Tool]) -> dict[str, ToolSpec]:
 
 
 def names_in(text: str) -> set[str]:
-    """Return what a text quotes as a name, or writes like one."""
+    """Return the names in a text, quoted or not."""
     return {quoted or bare for quoted, bare in _NAME.findall(text)}
 
 

@@ -57,19 +57,19 @@ def told_by_board(scenario: Scenario) -> Sequence[Seen]:
 
 
 def noted(text: str) -> list[Seen]:
-    """Return what a note tells."""
+    """Return the content of a notice."""
     return [line for words, line in NOTES.items() if text.startswith(words)]
 
 
 class BoardReducer:
-    """Does what patches say, and tells what is new in what is shown then."""
+    """Applies patches, and reports what is new on the screen."""
 
     def __init__(self, view: ViewSnapshot) -> None:
         self._screen = DictScreen(view)
         self._answer = ""
 
     def feed(self, patch: Patch) -> list[Seen]:
-        """Return what one patch shows."""
+        """Return the visible part of one patch."""
         head, items = self._screen.head, {item.key: item for item in self._screen.items}
         assert not self._screen.apply([patch]), "everything would be loaded anew"
         match patch:
@@ -216,7 +216,7 @@ async def patches(http: Client, place: Place, after: int, is_open: asyncio.Event
 
 
 def _ended(patch: Patch) -> str | None:
-    """Return the run that a patch tells the end of."""
+    """Return the run whose end a patch reports."""
     return patch.item.run_id if isinstance(patch, Put) and isinstance(patch.item, Note) else None
 
 

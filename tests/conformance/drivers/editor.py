@@ -131,7 +131,7 @@ class AcpDriver:
         return self._answers.setdefault(call_id, asyncio.get_running_loop().create_future())
 
     def told(self, update: Any) -> None:
-        """Take in an update of the session."""
+        """Process an update of the session."""
         match update.session_update:
             case "agent_message_chunk" | "agent_thought_chunk" if update.message_id is not None:
                 key = update.session_update

@@ -58,7 +58,7 @@ class RpcClient:
         return await answered
 
     def take(self, line: bytes | str) -> None:
-        """Take in a line of the server."""
+        """Process a line from the server."""
         message = json.loads(line)
         if "method" not in message:
             self._asked[message["id"]].set_result(message)
@@ -181,14 +181,14 @@ class Watched:
         self._news = asyncio.Event()
 
     def take(self, method: str, params: Any) -> None:
-        """Take in a notification."""
+        """Process a notification."""
         kind: Any = Record if "record" in params else Delta
         self._items.append(msgspec.convert(params.get("record", params.get("delta")), kind))
         self.has_begun.set()
         self._news.set()
 
     async def lines(self) -> list[Seen]:
-        """Wait for the end of the run and return what was seen."""
+        """Wait for the end of the run and return everything visible."""
         while (told := self._told()) is None:
             self._news.clear()
             await self._news.wait()

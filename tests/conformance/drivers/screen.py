@@ -168,7 +168,7 @@ class ScreenDriver:
                 await tui.press("enter")
 
     async def _look(self, line: Seen, *words: str) -> None:
-        """Wait for what is asked, and until keys count there."""
+        """Wait for the question, and until it accepts keys."""
         await self._tui.sees(*words)
         [card] = self._tui.app.screen.query(Card)
         await self._tui.until(lambda: card.has_focus_within and card._hears_at <= time.monotonic())

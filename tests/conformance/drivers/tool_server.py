@@ -122,7 +122,7 @@ class McpDriver:
         return [*self._asked, *map(said, self._spoken()), ended(result["outcome"], result["text"])]
 
     def _spoken(self) -> Sequence[str]:
-        """Return what the model said, turn by turn: it comes among lines about turns and tools."""
+        """Return the model's texts, turn by turn, from the lines about turns and tools."""
         tools = {call["name"] for reply in self._place.scenario.replies for call in reply.get("calls", ())}
         others = (*tools, "glob", "agent-1 started", "1 of 1 tool_calls", "the conversation was")
         turns = [""]

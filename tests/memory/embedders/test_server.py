@@ -15,7 +15,7 @@ Answer = Callable[[dict[str, Any]], web.StreamResponse]
 
 
 class Place:
-    """A server, and what it was asked."""
+    """A server, and its requests."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []

@@ -20,7 +20,7 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 
 
 class Scripted:
-    """A script for the stand-in, and what came of it."""
+    """A script for the stand-in, and its requests."""
 
     def __init__(self, folder: Path, script: dict[str, Any]) -> None:
         self.file = folder / "script.json"

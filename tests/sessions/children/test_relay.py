@@ -189,7 +189,7 @@ async def test_what_is_still_open_can_be_withdrawn():
 
 
 class SlowStore(EphemeralStore):
-    """Holds up one append, when told to."""
+    """Delays one append on demand."""
 
     gate: Gate | None = None
 

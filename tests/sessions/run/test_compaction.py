@@ -60,7 +60,7 @@ IS_SUMMARY = compaction.INSTRUCTION_FILE.read_text("utf-8")
 
 
 class Scribe:
-    """A model that answers with what a function makes of the request."""
+    """A model whose answers a function computes from the request."""
 
     def __init__(self, answer: Callable[[ModelRequest], Answer] = lambda request: "sum") -> None:
         self.requests: list[ModelRequest] = []
@@ -85,7 +85,7 @@ class Scribe:
 
     @property
     def questions(self) -> list[str]:
-        """What it was asked to sum up."""
+        """The input of its last summary."""
         return [one.messages[0].text for one in self.requests if one.system == IS_SUMMARY]
 
     async def aclose(self) -> None:
@@ -158,7 +158,7 @@ async def world(
 
 
 async def done(provider: Scribe, session: Session, *, keep: str = "", trigger: Any = "manual", **more: Any):
-    """Compact a session, and return what is to be recorded."""
+    """Compact a session, and return the events to record."""
     async with world(provider, session, **more) as (engine, setup):
         return await compact(
             engine, setup, setup.backend, session, trigger=trigger, bill=MeteredCalls(), keep=keep

@@ -36,7 +36,7 @@ def change() -> SmallTool:
 
 
 class Asker(SmallTool):
-    """Asks the user and tells the answers."""
+    """Asks the user and returns the answers."""
 
     async def run(self, args, context):
         assert context.ask is not None

@@ -43,7 +43,7 @@ class Proxy:
         self._left = {"up": None, "down": None, direction: size}
 
     def hold(self) -> None:
-        """Keep back what the server answers."""
+        """Hold back the server's answers."""
         self._goes_on.clear()
 
     def go_on(self) -> None:

@@ -20,7 +20,7 @@ from tests.stores.sample import CountingClock, S, created, said
 
 
 class Ear:
-    """Keeps what it hears."""
+    """Records its notifications."""
 
     def __init__(self) -> None:
         self.heard: list[str | None] = []

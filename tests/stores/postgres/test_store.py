@@ -23,7 +23,7 @@ from tests.stores.sample import OTHER, RUN, CountingClock, S, created, finished,
 
 
 class StuckClock(CountingClock):
-    """Shows what it was set to."""
+    """Shows the time that was set."""
 
     def __init__(self, now_ms: int) -> None:
         self.now = now_ms

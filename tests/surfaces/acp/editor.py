@@ -32,7 +32,7 @@ Choose = Callable[[ToolCallUpdate, list[PermissionOption]], str | None]
 
 
 class Editor:
-    """Keeps what it is told, and answers what it is asked."""
+    """Records updates, and answers requests."""
 
     def __init__(self) -> None:
         self.updates: list[dict[str, Any]] = []

@@ -47,7 +47,7 @@ class Desk:
         return await self.agent.prompt(session_id=self.session, prompt=[text_block(text)])
 
     async def events(self) -> list[Any]:
-        """Return what is stored of the session."""
+        """Return the records of the session."""
         return [record.event for record in await self.stage.service.ask(Records(SessionId(self.session)))]
 
     async def end(self) -> RunEnded:

@@ -82,7 +82,7 @@ async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
 
 
 def kinds(told: list[Told]) -> list[str]:
-    """Return what was told, without the fragments."""
+    """Return the events without fragments."""
     return [kind for kind, _ in told if kind != "token"]
 
 

@@ -66,7 +66,7 @@ def ended(outcome: Any, text: str = "", reason: str = "") -> RunEnded:
 
 
 def plain(events: Iterable[RunEvent]) -> list[Any]:
-    """Put events into few words: the name alone, or with the call, or with what is said."""
+    """Shorten events: the name alone, or with the call, or with the text."""
     told: list[Any] = []
     for event in events:
         kind = event.WhichOneof("event")

@@ -282,7 +282,7 @@ async def test_unknown_calls_and_second_thoughts_are_ignored():
 
 
 async def test_an_approval_before_the_proposal_counts_for_nothing():
-    """A client cannot have seen what it would approve, although the engine asks about it already."""
+    """A client cannot have seen the call, although the engine already asks for approval."""
     tool = Shy()
     play = Play(says("", call("c1", "look"), call("c2", "look", "b")), says("Done."))
     async with Stage(play, tools=[tool]) as stage, serving(stage.service) as served:

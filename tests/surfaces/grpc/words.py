@@ -23,7 +23,7 @@ TOOLS_COMPLETED: Told = ("tools_completed", {})
 
 
 def turn(text: str) -> list[Told]:
-    """What is told of a reply of words."""
+    """The events of a text reply."""
     return [("token", {"text": text}), ("turn_completed", {"content": text}), SNAPSHOT]
 
 

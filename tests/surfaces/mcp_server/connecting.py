@@ -40,12 +40,12 @@ async def connected(server: BridleServer, era: Era = "legacy", **options: Any) -
 
 
 def text_of(result: CallToolResult) -> str:
-    """Return what a result says."""
+    """Return the text of a result."""
     [block] = result.content
     assert isinstance(block, TextContent)
     return block.text
 
 
 def json_of(result: CallToolResult) -> Any:
-    """Return what a result of Meerkat's tools says."""
+    """Return the value of a result of Meerkat's tools."""
     return json.loads(text_of(result))

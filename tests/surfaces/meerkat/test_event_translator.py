@@ -54,7 +54,7 @@ BEGUN = (RunStarted(RUN, "m/m"), MessageAdded(user_message("Look.")))
 
 
 def translate(*items: Event | Delta) -> list[AgentEvent]:
-    """Tell what these say, as one session."""
+    """Translate these records, as one session."""
     translation = EventTranslator(SESSION)
     deltas = get_args(Delta)
     records = (

@@ -39,7 +39,7 @@ async def rename(stage: Stage, count: int) -> None:
 
 
 def tagged(session: SessionId) -> Translate:
-    """Number what is told: each record says how many came before it in its session."""
+    """Number the records: each says how many came before it in its session."""
     seen = 0
 
     def translate(item: Record | Delta) -> list[Frame]:

@@ -37,7 +37,7 @@ REPLIES = [
 
 
 class Service:
-    """A service with what is behind it."""
+    """A service with its engine."""
 
     def __init__(self, served: Served, engine: SessionService, streams: Streams, project: Path) -> None:
         self.served = served

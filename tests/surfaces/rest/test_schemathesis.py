@@ -137,7 +137,7 @@ def test_service_keeps_to_its_document(served: Served, name: str, mode: Generati
 
 
 def _tame(case: Case, served: Served) -> None:
-    """Let a case be about a session that is there, end by itself, and run no command."""
+    """Make a case use an existing session, end on its own, and run no command."""
     if is_session_id(str(case.path_parameters.get("id", ""))):
         case.path_parameters["id"] = served.fork() if case.method == "DELETE" else served.session
     if case.operation.path.endswith(("/events", "/stream", "/news")):

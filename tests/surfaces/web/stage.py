@@ -138,7 +138,7 @@ class Stage:
         self._side = self._service = None
 
     async def aclose(self) -> None:
-        """End everything, and tell what the pages did wrong."""
+        """Stop everything, and return the pages' faults."""
         for context in self._contexts:
             await context.close()
         await self.stop()
@@ -213,7 +213,7 @@ class Stage:
         return await self.open(f"#/s/{session}{rest}", **options)
 
     def forgive(self, *parts: str) -> None:
-        """Let faults with these words pass: the test makes them."""
+        """Accept faults with these texts: the test causes them."""
         self._forgiven.extend(parts)
 
     async def shoot(self, page: Page, name: str) -> None:
@@ -238,7 +238,7 @@ class Stage:
 
 
 async def eventually(holds: Callable[[], Awaitable[Any]]) -> Any:
-    """Wait until something outside of the page is so; returns what it gave."""
+    """Wait for a condition outside the page; return its value."""
     async with asyncio.timeout(PATIENCE_S):
         while not (found := await holds()):  # noqa: ASYNC110  another process gives no event
             await asyncio.sleep(0.02)

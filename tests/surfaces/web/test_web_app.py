@@ -33,7 +33,7 @@ PATHS_OUT = (
 
 
 class Clock:
-    """A time that stands still until it is moved."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.at = 1_000_000.0

@@ -32,7 +32,7 @@ LOST = ChildStatus(
 
 
 class Kids:
-    """Sub-agents that do nothing but remember what was asked of them."""
+    """Fake sub-agents that only record their requests."""
 
     def __init__(self, *views: ChildStatus, end: ChildStatus = DONE) -> None:
         self._views = views

@@ -40,7 +40,7 @@ class FakeWatching:
 
 
 class FakeLanguages:
-    """Serves Python files, and notes what it is asked."""
+    """Serves Python files, and records its requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []

@@ -110,7 +110,7 @@ async def test_a_working_directory_may_be_a_link(
 async def test_what_was_foreseen_is_what_is_made(
     tools: dict[str, Tool], languages: FakeLanguages, project: Path, context: ToolContext
 ):
-    """A user who has said yes to a diff gets that diff, or nothing."""
+    """A user who approved a diff gets exactly that diff, or no change."""
     tool, context = tools["rename_symbol"], in_call(context)
     await foresee(tool, RENAME, context)
     (project / "b.py").write_text("price = 2\n")

@@ -70,7 +70,7 @@ async def live(shop: Path, tmp_path: Path) -> AsyncIterator[list[Tool]]:
 
 @pytest.fixture
 def use(live: list[Tool], context: ToolContext) -> Use:
-    """Give what calls a tool and returns its text."""
+    """Return a function that calls a tool and returns its text."""
     tools = {tool.spec.name: tool for tool in live}
     calls = iter(range(100))
 

@@ -93,7 +93,7 @@ class DictScreen:
 
 
 class CountingStore(EphemeralStore):
-    """Counts what is read of it."""
+    """Counts its reads."""
 
     def __init__(self) -> None:
         super().__init__(CountingClock())
