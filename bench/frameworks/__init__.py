@@ -18,5 +18,5 @@ its functions. So it imports its framework inside of these only, which a cold st
 | `run(url, tools)` | a function that has a new conversation: of a prompt it makes the last text |
 | `stream(url)` | the same, that makes of a prompt how many fragments were seen |
 | `save(place, said)` | nothing, when the texts (of the user and the model in turn) are kept |
-| `resume(url, place)` | a function that goes on with them |
+| `resume(url, place)` | a function that continues them |
 """

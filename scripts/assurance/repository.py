@@ -23,8 +23,8 @@ SHAPES = {
     "a token of Bridle": r"\bbrdl_[0-9a-f]{16}_[A-Za-z0-9_-]{30,}",
     "a private key": r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----",
     "a password in a URL": r"\b[a-z][a-z0-9+]{2,12}://[^\s/:@\"'{}<>]{1,64}:[^\s/@\"'{}<>$]{8,}@[a-z0-9.-]+\.[a-z]{2,}",
-    "a path of somebody's machine": r"(?<![\w/$}.])/(?:root|work/(?:main|shared))/[\w.]",
-    "a package index of somebody's own": (
+    "a path of a private machine": r"(?<![\w/$}.])/(?:root|work/(?:main|shared))/[\w.]",
+    "a private package index": (
         r"(?:index-url|registry)\s*[= ]\s*[\"']?https?://(?!pypi\.org|registry\.npmjs\.org)[\w.-]+"
     ),
 }
