@@ -11,7 +11,7 @@ PROMISED_MS = 200.0
 
 
 async def waits_s() -> list[float]:
-    """Cancel runs in the middle of a hanging stream; return each wait for RunEnded."""
+    """Cancel runs in the middle of a hanging stream; return the seconds until each RunEnded."""
     from turns import OneModel
 
     from bridle.core.agent import Agent

@@ -1,4 +1,4 @@
-"""What the benches start beside themselves: a scripted server, and programs that print their figures."""
+"""Processes that benches start: a scripted server, and programs that print their figures."""
 
 import json
 import os
@@ -15,20 +15,20 @@ NO_TELEMETRY = {"LANGSMITH_TRACING": "false", "OPENAI_AGENTS_DISABLE_TRACING": "
 
 
 def child_env(**extra: str) -> dict[str, str]:
-    """Return the environment of a measured process: it may write its .pyc files, and calls nobody."""
+    """Return the environment of a measured process: it may write .pyc files, and contacts no other host."""
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     return clean | NO_TELEMETRY | extra
 
 
 def child_figures(*argv: str, python: str = PYTHON) -> list[float]:
-    """Run a Python program and return the numbers that it prints."""
+    """Run a Python program and return the numbers it prints."""
     done = subprocess.run([python, *argv], env=child_env(), check=True, stdout=subprocess.PIPE, text=True)
     return [float(word) for word in done.stdout.split()]
 
 
 @contextmanager
 def serving(script: dict[str, Any]) -> Iterator[str]:
-    """Serve a script from another process; yield the address that a client of OpenAI is given."""
+    """Serve a script from another process; yield its address for an OpenAI client."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script.json"
         file.write_text(json.dumps(script))

@@ -1,9 +1,9 @@
-"""What a cold `bridle run` costs until its request is at the server, against importing the HTTP client.
+"""Cost of a cold `bridle run` until its request reaches the server, compared with importing the HTTP client.
 
 The server is a socket in this process. When the whole request has arrived, it reads the CPU clock of the
-process that sent it, which waits for the answer by then: in nanoseconds, where /proc/PID/stat counts in
-10 ms. Only then is the answer given, so neither it nor the end of the process is counted. The floor is
-`python -c "import aiohttp"` from start to end. A home that was used before is used again, as a user's is.
+sender, which waits for the answer at that moment: in nanoseconds, while /proc/PID/stat counts in 10 ms. Only
+then does it answer, so neither the answer nor the end of the process counts. The floor is
+`python -c "import aiohttp"` from start to end. The home has been used before, like a user's.
 """
 
 import json
@@ -45,7 +45,7 @@ def main() -> list[Line]:
 
 
 def cpu_until_request_s(server: socket.socket, home: Path, work: Path) -> float:
-    """Run a prompt; return the CPU seconds that its process had used when its request was complete."""
+    """Run a prompt; return the CPU seconds that its process used until its request was complete."""
     with subprocess.Popen(
         [PYTHON, "-m", "bridle", "run", "-p", "Say hello."],
         env=child_env(BRIDLE_HOME=str(home)),

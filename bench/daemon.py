@@ -1,10 +1,10 @@
-"""What the daemon costs and saves: a thin client, many runs at once, its memory, and a long stream.
+"""Costs and savings of the daemon: a thin client, many runs at once, its memory, and a long stream.
 
-`client`: CPU of `bridle run -p` through a warm daemon, from its start until the daemon's request is at the
-model, against `python -c "import asyncio"`; beside it the same command with an engine of its own.
-`runs`: 200 runs of 5 turns at once, each with a connection of its own, against the same engine without a
-wire; what the daemon and the clients use is added.
-`events`: 100,000 small records of one session, seen by a watcher who comes late, in the same way.
+`client`: CPU of `bridle run -p` through a warm daemon, from its start until the daemon's request reaches the
+model, compared with `python -c "import asyncio"` and with the same command without a daemon.
+`runs`: 200 runs of 5 turns at once, each on its own connection, compared with the same engine in one process;
+the figure is the sum of the daemon and the clients.
+`events`: 100,000 small records of one session, read by a watcher who joins late, compared in the same way.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ def main() -> list[Line]:
 
 @contextmanager
 def daemon(home: Path) -> Iterator[int]:
-    """Run a daemon of a home; yield its process."""
+    """Run the daemon of a home; yield its process."""
     env = child_env(BRIDLE_HOME=str(home))
     subprocess.run(
         [PYTHON, "-m", "bridle", "daemon", "start"], env=env, check=True, stdout=subprocess.DEVNULL
@@ -84,7 +84,7 @@ def thin_client() -> list[Row]:
         (home / "config.toml").write_text(f'model = "local/bench"\n[providers.local]\nbase_url = "{url}"\n')
         alone = [cpu_until_request_s(server, home, work) for _ in range(max(2, ROUNDS // 2))]
         with daemon(home):
-            cpu_until_request_s(server, home, work)  # warms it
+            cpu_until_request_s(server, home, work)  # warms it up
             for _ in range(ROUNDS):
                 floors.append(child_cpu_s([PYTHON, "-c", "import asyncio"]))
                 served.append(cpu_until_request_s(server, home, work))
@@ -169,7 +169,7 @@ async def run_served(home: str, work: str, script: str) -> float:
 
 
 async def run_once(api: "SessionApi", work: str, script: str) -> None:
-    """Begin a session and run it to its end, watching all of it."""
+    """Create a session and watch its run to the end."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, RunOptions
 
@@ -185,7 +185,7 @@ async def run_once(api: "SessionApi", work: str, script: str) -> None:
 
 
 def long_stream() -> list[Row]:
-    """Measure a watcher who sees a long session, in the daemon and in one process."""
+    """Measure a watcher of a long session, in the daemon and in one process."""
     with tempfile.TemporaryDirectory() as folder:
         home = _home(folder, "home")
         alone = child_figures(__file__, "events-alone", home)
@@ -240,7 +240,7 @@ async def watch_served(home: str) -> tuple[float, float]:
 
 
 async def watch_all(api: "SessionApi", session: "SessionId") -> None:
-    """Watch until the last event has come."""
+    """Watch until the last event."""
     seen = 0
     stream = api.watch(session)
     async for _ in stream:

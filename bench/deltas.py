@@ -1,8 +1,8 @@
-"""20,000 small fragments of text from a server to one watcher, against reading them with the bare client.
+"""20,000 small fragments of text from a server to one watcher, compared with the bare client.
 
-The floor only splits the same bytes into lines and parses their JSON; ours is the provider, the loop, the
-driver, the bus and a watcher who sees every fragment. Memory is flat if an answer that is five times as
-long does not raise the peak of the process.
+The floor only splits the same bytes into lines and parses their JSON. Bridle's figure includes the provider,
+the loop, the driver, the bus and a watcher who sees every fragment. Memory is flat if an answer that is five
+times as long does not raise the peak of the process.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ PROMPT = "Tell me a long story."
 
 
 async def bridle_run(url: str, wanted: int, runs: int) -> list[float]:
-    """Return the CPU seconds of each run, from the prompt until its watcher has seen the end."""
+    """Return the CPU seconds of each run, from the prompt until its watcher sees the end."""
     from turns import open_service
 
     from bridle.core.messages import user_message
@@ -79,12 +79,12 @@ async def bare_run(url: str, wanted: int, runs: int) -> list[float]:
 
 
 def script(deltas: int) -> dict[str, object]:
-    """Make an answer of that many fragments, about as long as a token."""
+    """Make an answer of `count` fragments, each about as long as a token."""
     return {"replies": [{"text": [f" w{n % 1000:03}" for n in range(deltas)]}], "repeat": True}
 
 
 def main() -> list[Line]:
-    """Compare CPU time; the bars are 2 for it and 1.1 for the peak of memory."""
+    """Compare CPU time and peak memory; the bars are 2 and 1.1."""
     times: dict[str, list[float]] = {"bare": [], "bridle": []}
     with serving(script(DELTAS)) as url:
         for _ in range(ROUNDS):

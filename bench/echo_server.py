@@ -1,4 +1,4 @@
-"""A tool server that says what it hears, for `tool_servers.py`."""
+"""An MCP server that echoes its input, for `tool_servers.py`."""
 
 from mcp.server.mcpserver import MCPServer
 
@@ -7,7 +7,7 @@ server = MCPServer("echo")
 
 @server.tool()
 def echo(text: str) -> str:
-    """Say what was heard."""
+    """Return the text."""
     return text
 
 

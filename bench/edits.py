@@ -1,4 +1,4 @@
-"""What an edit costs in a large file: ten times the size must not cost much more than ten times the time."""
+"""Cost of an edit in a large file: ten times the size must not take much more than ten times as long."""
 
 import asyncio
 import tempfile
@@ -36,14 +36,14 @@ EDITS: dict[str, dict[str, Any]] = {
 
 
 def main() -> list[Line]:
-    """Run all of it; the bars are those of the issue."""
+    """Measure every edit; the bar is on the ratio of large to small."""
     with tempfile.TemporaryDirectory() as place:
         rows = [growth(Path(place), number, name) for number, name in enumerate(EDITS)]
     return report([*rows, diffs()])
 
 
 def growth(place: Path, number: int, name: str) -> Row:
-    """Make one edit in files of both sizes, in turns."""
+    """Make one edit in files of both sizes, alternately."""
     times: dict[int, list[float]] = {size: [] for size in SIZES}
     for _ in range(ROUNDS):
         for size in SIZES:
@@ -52,14 +52,14 @@ def growth(place: Path, number: int, name: str) -> Row:
 
 
 def edit_once(path: Path, text: str, edit: dict[str, Any]) -> float:
-    """Show an edit and make it, as happens to a call that must be asked about."""
+    """Preview an edit and make it, as for a call that needs approval."""
     path.write_text(text)
     digest = sha256(path.read_bytes()).hexdigest()
     context = ToolContext(SessionId("s"), str(path.parent), print, seen={path.name: digest})
     args = {"path": path.name, **edit}
 
     async def show_and_make() -> None:
-        with suppress(ToolError):  # one of them is bound to fail
+        with suppress(ToolError):  # one of them must fail
             await EditFile().preview(args, context)
         with suppress(ToolError):
             await EditFile().run(args, context)
@@ -70,7 +70,7 @@ def edit_once(path: Path, text: str, edit: dict[str, Any]) -> float:
 
 
 def diffs() -> Row:
-    """Compare a text with itself but for a line in its middle."""
+    """Compare a text with itself after changing a line in the middle."""
     times: dict[int, list[float]] = {size: [] for size in SIZES}
     for _ in range(ROUNDS):
         for size in SIZES:
@@ -90,7 +90,7 @@ def row(name: str, what: str, times: dict[int, list[float]]) -> Row:
 
 
 def source(size: int) -> str:
-    """Return a text of this size that looks like a program; what is looked for stands at its end."""
+    """Return a text of this size that looks like a program; the searched text is at its end."""
     pieces, length, number = [], 0, 100_000
     while length < size:
         piece = f"    def function_{number}(self, value):\n        return name_{number} + {number}\n\n"

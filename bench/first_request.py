@@ -1,7 +1,7 @@
-"""How many bytes the first request of `bridle run "hi"` has on each wire, and what they are spent on.
+"""Size of the first request of `bridle run "hi"` on each wire, in total and by part.
 
-The server is a socket in this process, the home and the folder are empty, and all settings are as they come
-but for the address. The bar is 6,000 bytes for the whole body.
+The server is a socket in this process, the home and the folder are empty, and all settings but the address
+are defaults. The bar is 6,000 bytes for the whole body.
 """
 
 import json
@@ -73,7 +73,7 @@ def read_body(connection: socket.socket) -> bytes:
 
 
 def parts_of(body: dict[str, Any]) -> dict[str, int]:
-    """Return the bytes of the system text, the tools, the messages and all the rest."""
+    """Return the bytes of the system text, the tools, the messages and the rest."""
     whole = _size(body)
     messages = body.get("messages") or body.get("input") or body.get("contents") or []
     told = [message for message in messages if message.get("role") in ("system", "developer")]

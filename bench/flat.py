@@ -1,12 +1,12 @@
-"""What a long life costs: memory, descriptors, threads and processes over 10,000 turns and 1,000 sessions.
+"""Memory, descriptors, threads and processes of a long-lived process, over 10,000 turns and 1,000 sessions.
 
 ```
-long      one session, runs of 50 turns, with compactions; cells, sub-agents and edits now and then
-sessions  one after the other opened, run, let go, as a daemon does
+long      one session, runs of 50 turns, with compactions; cells, sub-agents and edits from time to time
+sessions  opened, run and released one after the other, as in a daemon
 ```
 
-Both look at the process five times, after a collection of garbage. The first look comes when a fifth is
-done, so that what is loaded once and what Python keeps for later do not count.
+Both measure the process five times, after a garbage collection. The first measurement comes after a fifth of
+the work, so code that is loaded once and memory that Python reserves do not count.
 """
 
 import asyncio
@@ -34,42 +34,42 @@ SESSIONS = rounds(1_000)
 TURNS_OF_RUN = 50
 THRESHOLD_TOKENS = 8_000
 MAX_CLOSING_S = 10.0
-NO_INDEX = 1_000_000  # passages: to make an index file takes some 20 MB, once, at a number of its own
+NO_INDEX = 1_000_000  # passages; building an index would take about 20 MB once, at an arbitrary moment
 SUMMARY = "Files were read, and nothing was found."
 MB = 1024 * 1024
 
 
 class Look(msgspec.Struct):
-    """What a process holds at one moment."""
+    """Resources of a process at one moment."""
 
     rss_bytes: int
     objects: dict[str, int]
-    """Python objects of ours, by their classes."""
+    """Number of Bridle's Python objects by class."""
     files: int
     threads: int
     programs: int
 
 
 class Life(msgspec.Struct):
-    """What a process held after each fifth of its work."""
+    """Resources of a process after each fifth of its work."""
 
     looks: list[Look]
 
     @property
     def memory(self) -> float:
-        """Return how much of it there is at the end for each byte after the first fifth."""
+        """Return the memory at the end divided by the memory after the first fifth."""
         return self.looks[-1].rss_bytes / self.looks[0].rss_bytes
 
     @property
     def left(self) -> int:
-        """Return how many more files, threads and programs there are at the end."""
+        """Return how many more files, threads and programs exist at the end."""
         first, last = self.looks[0], self.looks[-1]
         kinds = ("files", "threads", "programs")
         return sum(max(0, getattr(last, kind) - getattr(first, kind)) for kind in kinds)
 
     @property
     def grown(self) -> dict[str, int]:
-        """Return of which classes of ours there are more with every look, and how many in all."""
+        """Return Bridle's classes whose objects grow with every measurement, and by how many."""
         counts = [Counter(one.objects) for one in self.looks]
         return {
             name: counts[-1][name] - counts[0][name]
@@ -79,7 +79,7 @@ class Life(msgspec.Struct):
 
 
 def look() -> Look:
-    """Count what this process holds now."""
+    """Measure this process."""
     for _ in range(3):
         gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -97,7 +97,7 @@ def look() -> Look:
 
 
 class Model:
-    """Answers by a count: mostly reads a file, now and then runs a cell, edits or starts a sub-agent."""
+    """A model that mostly reads a file, and sometimes runs a cell, edits or starts a sub-agent."""
 
     def __init__(self, turns_of_run: int) -> None:
         self._turns_of_run = turns_of_run
@@ -138,7 +138,7 @@ class Model:
 
 
 def open_engine(folder: Path, model: Model) -> Any:
-    """Open the engine with all of its rooms."""
+    """Open the engine with all its parts."""
     from bridle.app import Extensions, open_service
     from bridle.config.settings import load_settings
 
@@ -156,7 +156,7 @@ def open_engine(folder: Path, model: Model) -> Any:
 
 
 async def run(service: Any, session: Any) -> None:
-    """Let a session have one run."""
+    """Run one prompt in a session."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
 
@@ -166,12 +166,12 @@ async def run(service: Any, session: Any) -> None:
 
 
 async def settle(service: Any) -> None:
-    """Wait until nothing is left to do in the background."""
+    """Wait until the background work is done."""
     await service._engine.memory.settled()  # noqa: SLF001  no caller of the engine needs to know
 
 
 async def put_away(service: Any) -> None:
-    """Close what is open; a session counts as idle a moment after the end of its run."""
+    """Close idle sessions; a session becomes idle a moment after the end of its run."""
     async with asyncio.timeout(MAX_CLOSING_S):
         while service.live():
             await service.drop_idle(0.0, 0)
@@ -179,12 +179,12 @@ async def put_away(service: Any) -> None:
 
 
 async def fill_threads() -> None:
-    """Let the pool of threads have all that it may: they come one by one otherwise, and stay."""
+    """Start all threads of the pool now; otherwise they start one by one and stay."""
     await asyncio.gather(*(asyncio.to_thread(time.sleep, 0.05) for _ in range(64)))
 
 
 async def long(folder: Path) -> Life:
-    """Go through many turns in one session."""
+    """Run many turns in one session."""
     model = Model(TURNS_OF_RUN)
     service = open_engine(folder, model)
     await fill_threads()
@@ -218,13 +218,13 @@ LIVES: dict[str, Callable[[Path], Awaitable[Life]]] = {"long": long, "sessions":
 
 
 def live(kind: str) -> Life:
-    """Lead one life in a process of its own."""
+    """Run one kind of work in a separate process."""
     done = subprocess.run([PYTHON, __file__, kind], env=child_env(), check=True, stdout=subprocess.PIPE)
     return msgspec.json.decode(done.stdout, type=Life)
 
 
 def rows_of(kind: str, what: str, life: Life) -> list[Line]:
-    """Say whether a life was flat: memory within a twentieth, nothing left behind."""
+    """Return the rows of a process: memory within a twentieth, nothing left behind."""
     note = ", ".join(f"{one.rss_bytes / MB:.0f}" for one in life.looks)
     grown = ", ".join(f"{count} × {name}" for name, count in life.grown.items())
     return [
@@ -255,7 +255,7 @@ def rows_of(kind: str, what: str, life: Life) -> list[Line]:
 
 
 def main() -> list[Line]:
-    """Lead both lives, one after the other; the bars are 5 % of memory and nothing else."""
+    """Run both kinds of work, one after the other; the bars are 5 % more memory and nothing else."""
     return report(
         [
             *rows_of("long", f"{TURNS:,} turns of one session", live("long")),

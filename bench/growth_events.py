@@ -1,7 +1,7 @@
-"""What it costs to open a session of more and more events in a new process' place, and to run a turn in it.
+"""Cost of opening a session with more and more events in a fresh service, and of running a turn in it.
 
-Answers are as long as real ones, so that from about a thousand events on the window is full: more of them
-should cost nothing.
+Answers are as long as real ones, so the window is full from about a thousand events on: more of them should
+cost nothing.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ BAR = 0.3
 
 
 def opening_of(folder: Path, session: "SessionId") -> Callable[[], Awaitable[float]]:
-    """Return the work of a service that knows nothing yet and is given a prompt."""
+    """Return the work of a fresh service that gets a prompt."""
     from bridle.providers.scripted import ScriptedProvider
 
     async def opening() -> float:
@@ -37,7 +37,7 @@ def opening_of(folder: Path, session: "SessionId") -> Callable[[], Awaitable[flo
 
 
 async def measure(folder: Path) -> list[Line]:
-    """Write all sessions into one store, and open them in turn."""
+    """Write all sessions to one store, and open them in turn."""
     from bridle.core.ids import SessionId
 
     sessions = {size: SessionId(f"events-{size}") for size in SIZES}

@@ -1,7 +1,7 @@
-"""What a turn costs with a longer and longer past, all of which fits into the window and is sent.
+"""Cost of a turn with a longer and longer history, all of which fits into the window and is sent.
 
-The model is a server that answers over loopback HTTP, so writing the request is part of it; the CPU is that
-of Bridle's process. Something has to grow: every message is in every request.
+The model is a server that answers over loopback HTTP, so the cost includes writing the request; the CPU is
+that of Bridle's process. Some growth is unavoidable: every message is in every request.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ SCRIPT = {"replies": [{"text": "There are 40 lines of text in it."}], "repeat": 
 
 
 async def measure(folder: Path, url: str) -> dict[int, list[float]]:
-    """Return the CPU seconds of turns, by the number of messages that came before."""
+    """Return the CPU seconds of turns, by the number of earlier messages."""
     from bridle.core.ids import SessionId
     from bridle.providers.openai import OpenAIProvider
 

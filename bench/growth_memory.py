@@ -1,6 +1,7 @@
-"""What a search in memory costs, by words and by meaning, with more and more passages and their vectors.
+"""Cost of a memory search, by words and by meaning, with more and more passages and their vectors.
 
-Up to 20,000 vectors are compared one by one, which grows; beyond that there is an index, which hardly does.
+Up to 20,000 vectors are compared one by one, so the cost grows; with more, there is an index, and the cost
+hardly grows.
 """
 
 import random
@@ -26,13 +27,13 @@ BAR = 0.5
 
 
 def text_of(number: int) -> str:
-    """Return a passage: few words are in many of them, and many in few, as in a language."""
+    """Return a passage: a few words are frequent and many are rare, as in natural language."""
     chance = random.Random(number)
     return " ".join(f"word{int(VOCABULARY ** chance.random())}" for _ in range(WORDS_OF_A_PASSAGE))
 
 
 def searches(place: Path, count: int) -> Callable[[int], float]:
-    """Fill a memory; return a search that gives its CPU seconds."""
+    """Fill a memory; return a search that returns its CPU seconds."""
     from bridle.memory.storage import MemoryStorage, Query
     from bridle.memory.tables import Calibration, put_calibration
     from bridle.memory.vectors import Vectors

@@ -1,4 +1,4 @@
-"""What a turn in a new session, and opening an old one, cost with more and more sessions in the store."""
+"""Cost of a turn in a new session, and of opening an old one, with more and more sessions in the store."""
 
 import asyncio
 import tempfile
@@ -21,7 +21,7 @@ BAR = 0.1
 
 
 async def fill(home: Path, count: int) -> None:
-    """Write so many sessions of one run."""
+    """Write `count` sessions of one run."""
     from bridle.core.protocol import SessionCreated
 
     store, events = open_store(home), run_events(0, WORDS)
@@ -32,7 +32,7 @@ async def fill(home: Path, count: int) -> None:
 
 
 def named(number: int) -> "SessionId":
-    """Return the id of a session, as long as real ones are and as much in order."""
+    """Return a session id as long and as ordered as real ones."""
     from bridle.core.ids import SessionId
 
     return SessionId(f"0193a5c0-1111-7222-8333-{number:012x}")
@@ -48,7 +48,7 @@ def turn_of(service: "SessionService", home: Path) -> Callable[[], Awaitable[flo
 
 
 def opening_of(service: "SessionService", size: int) -> Callable[[], Awaitable[float]]:
-    """Return the work of a turn in a session that nobody has opened yet."""
+    """Return the work of a turn in a session that has not been opened yet."""
     numbers = iter(range(size))
 
     async def turn() -> float:
@@ -58,7 +58,7 @@ def opening_of(service: "SessionService", size: int) -> Callable[[], Awaitable[f
 
 
 async def measure(folder: Path) -> list[Line]:
-    """Fill stores beside each other, and ask all of them in turn."""
+    """Fill stores of all sizes, and measure them in turn."""
     from bridle.providers.scripted import ScriptedProvider
 
     services = {}

@@ -1,4 +1,4 @@
-"""A stage for the benches of growth: sessions with a past, services beside each other, and their curve."""
+"""Setup for the growth benches: sessions with a history, services of several sizes, and their curve."""
 
 import statistics
 import time
@@ -21,7 +21,7 @@ PROMPT = "And what is in the next one?"
 
 
 def open_store(home: Path) -> "Store":
-    """Open the store that a service of this home will use."""
+    """Open the store of a home."""
     from bridle.stores.sqlite import SqliteStore
 
     return SqliteStore(home / "bridle.db", CLOCK)
@@ -65,7 +65,7 @@ async def run_cpu_s(service: "SessionService", session: "SessionId") -> float:
 
 
 async def write_past(store: "Store", session: "SessionId", cwd: str, runs: int, words: int) -> None:
-    """Write a session of so many runs, of a prompt and an answer of so many words each."""
+    """Write a session of `runs` runs, each with a prompt and an answer of `words` words."""
     from bridle.core.facts import facts_after
     from bridle.core.protocol import Checkpoint, SessionCreated
 
@@ -82,7 +82,7 @@ async def write_past(store: "Store", session: "SessionId", cwd: str, runs: int, 
 
 
 def run_events(number: int, words: int) -> "list[Event]":
-    """Return what a run of one turn records."""
+    """Return the events of a run of one turn."""
     from bridle.core.context import ContextUsage
     from bridle.core.ids import RunId
     from bridle.core.messages import Message, Text, Usage, user_message
@@ -105,7 +105,7 @@ def run_events(number: int, words: int) -> "list[Event]":
 async def take_turns(
     works: Mapping[int, Callable[[], Awaitable[float]]], rounds: int
 ) -> dict[int, list[float]]:
-    """Do the work of every size in turn, so that noise meets all alike; the first round is not counted."""
+    """Do the work of every size in turn, so noise affects all equally; the first round does not count."""
     found: dict[int, list[float]] = {size: [] for size in works}
     for _ in range(rounds + 1):
         for size, work in works.items():
@@ -123,7 +123,7 @@ def curve(
     unit: str = "ms CPU",
     scale: float = 1e3,
 ) -> Curve:
-    """Return the curve through the medians of what was measured at each size."""
+    """Return the curve through the medians at each size."""
     points = tuple((size, short(statistics.median(found) * scale)) for size, found in samples.items())
     spread = max(share_of_spread(found) for found in samples.values())
     return Curve(name, what, against, unit, points, bar, short(spread))

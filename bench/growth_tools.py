@@ -1,6 +1,6 @@
-"""What a turn costs, and how much a model is shown, with more and more tools that servers lend.
+"""Cost of a turn, and size of its request, with more and more tools from MCP servers.
 
-When there are many, the model is not shown their schemas: it finds them by search.
+If there are many tools, requests do not contain their schemas: the model finds them by search.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ BAR_BYTES = 0.2
 
 
 class Lenders:
-    """Servers that lend many tools, all of them alike."""
+    """MCP servers with many similar tools."""
 
     def __init__(self, count: int) -> None:
         from bridle.core.mcp_servers import ToolOffer
@@ -37,29 +37,29 @@ class Lenders:
         self._offer = ToolOffer(tuple(tools))
 
     async def offer(self, session: Any, cwd: str) -> Any:
-        """Lend all of them."""
+        """Return all tools."""
         return self._offer
 
     async def expand(self, session: Any, cwd: str, text: str) -> None:
-        """Know no prompts."""
+        """Return no prompts."""
 
     async def views(self, cwd: str) -> tuple[Any, ...]:
-        """Show nothing."""
+        """Return no servers."""
         return ()
 
     async def prompts(self, cwd: str) -> tuple[Any, ...]:
-        """Know no prompts."""
+        """Return no prompts."""
         return ()
 
     async def end_session(self, session: Any) -> None:
-        """Have nothing to end."""
+        """Do nothing: there is nothing to close."""
 
     async def aclose(self) -> None:
-        """Have nothing to end."""
+        """Do nothing: there is nothing to close."""
 
 
 class Weighing:
-    """A model that answers at once, and notes how much it was shown."""
+    """A model that answers at once, and records the size of its request."""
 
     def __init__(self) -> None:
         self.shown_bytes = 0
@@ -79,7 +79,7 @@ class Weighing:
 
 
 async def measure(folder: Path) -> list[Line]:
-    """Ask services with different numbers of tools in turn."""
+    """Measure services with different numbers of tools in turn."""
     models, services, works = {}, {}, {}
     for size in SIZES:
         home = folder / str(size)
@@ -95,7 +95,7 @@ async def measure(folder: Path) -> list[Line]:
     for service in services.values():
         await service.aclose()
     shown = {size: [float(model.shown_bytes)] for size, model in models.items()}
-    against = "tools that servers lend"
+    against = "tools from servers"
     return [
         curve("growth.tools.cpu", "the first turn of a session", against, found, BAR_CPU),
         curve("growth.tools.bytes", "the first request", against, shown, BAR_BYTES, unit="bytes", scale=1.0),

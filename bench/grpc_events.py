@@ -1,12 +1,12 @@
-"""100,000 small events over one gRPC stream, against a server that only writes the same messages.
+"""100,000 small events over one gRPC stream, compared with a server that only writes the same messages.
 
 ```
 bare      a handler that writes token events in a loop
-bridle    a model's fragments through the loop, the driver, the bus and the Run stream
+bridle    fragments of a model through the loop, the driver, the bus and the Run stream
 ```
 
-Both serve the same client, which is another process. The fragments come no faster than the stream takes
-them: what would be measured otherwise is how quickly they are dropped for a reader that is too slow.
+Both serve the same client, which is another process. Fragments come no faster than the stream accepts them;
+otherwise the bench would measure how fast Bridle drops them for a slow reader.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ from rows import Line, Row, figure, ours
 EVENTS = 100_000
 ROUNDS = rounds(3)
 TEXTS = [f" w{number % 1000:03}" for number in range(EVENTS)]
-AHEAD = 1_000  # fragments that the model may be ahead of the stream
+AHEAD = 1_000  # how many fragments the model may be ahead of the stream
 
 
 class Paced:
-    """A session API whose watchers can be waited for, and a provider that does."""
+    """A session API that counts what its watchers read, and a provider that waits for them."""
 
     def __init__(self) -> None:
         self.api: Any = None
@@ -41,7 +41,7 @@ class Paced:
         return getattr(self.api, name)
 
     async def watch(self, session: Any, after: int = 0) -> AsyncGenerator[Any, None]:
-        """Count what a watcher takes."""
+        """Count what a watcher reads."""
         async for item in self.api.watch(session, after):
             yield item
             self._seen += 1
@@ -60,22 +60,22 @@ class Paced:
             if self._made - self._seen >= 2 * AHEAD:
                 self._caught_up.clear()
                 await self._caught_up.wait()
-        said = Text("".join(TEXTS))  # what a reply says beyond its fragments would be one more event
+        said = Text("".join(TEXTS))  # text beyond the fragments would be one more event
         yield ModelReply(Message("assistant", (said,)), "end_turn", Usage(input=1, output=1))
 
     async def aclose(self) -> None:
         """Hold nothing."""
 
     async def status(self) -> Any:
-        """Stand for the daemon, which nobody asks."""
-        raise AssertionError("nobody asks")
+        """Stand for the daemon, which is not used here."""
+        raise AssertionError("the daemon is not used")
 
     def request_shutdown(self) -> None:
         """Stand for the daemon."""
 
 
 async def serve_bridle(home: Path) -> tuple[int, Any]:
-    """Serve the engine on its default store; return the port and what keeps it alive."""
+    """Serve the engine on its default store; return the port and the objects that must stay alive."""
     from turns import OneModel
 
     from bridle.core.agent import Agent
@@ -125,7 +125,7 @@ async def serve_bare(home: Path) -> tuple[int, Any]:
 
 
 async def serve(kind: str) -> None:
-    """Print the port, serve until the input ends, print the CPU seconds since."""
+    """Print the port, serve until the input ends, print the CPU seconds."""
     with tempfile.TemporaryDirectory() as home:
         port, server = await (serve_bare if kind == "bare" else serve_bridle)(Path(home))
         began = time.process_time()
@@ -159,7 +159,7 @@ async def read_all(port: str) -> None:
 
 @contextmanager
 def server_of(kind: str) -> Iterator[tuple[str, "list[float]"]]:
-    """Run a server; yield its port, and a list that its CPU seconds are put into at the end."""
+    """Run a server; yield its port, and a list that gets its CPU seconds at the end."""
     spent: list[float] = []
     with subprocess.Popen(
         [PYTHON, __file__, kind],
@@ -179,7 +179,7 @@ def server_of(kind: str) -> Iterator[tuple[str, "list[float]"]]:
 
 
 def main() -> list[Line]:
-    """Compare the server's CPU time; at least 60 % of what the bare one moves is a bar of 1 / 0.6."""
+    """Compare the server's CPU time; the bar of 1 / 0.6 means at least 60 % of the bare server's rate."""
     cpu: dict[str, list[float]] = {"bare": [], "bridle": []}
     wall: dict[str, list[float]] = {"bare": [], "bridle": []}
     for _ in range(ROUNDS):

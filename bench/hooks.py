@@ -1,4 +1,4 @@
-"""What a hook costs: a function in this process, and a program beside one that is started by hand."""
+"""Cost of a hook: a function in this process, and a program compared with starting it directly."""
 
 import asyncio
 import subprocess
@@ -40,7 +40,7 @@ def _allow(invocation: HookInvocation) -> HookResponse | None:
 
 
 async def in_process_us() -> list[float]:
-    """Return the CPU time of one ask with one function listening, by rounds."""
+    """Return the CPU time of one hook call with one function, by round."""
     entry = HookEntry(InProcessRuntime("f"), "f", point="pre_tool_execution", capability="guardrail")
     site = HookEnvironment("/", ENV, SystemClock(), {"f": _allow})
     hooks = create_hooks([entry], HookOverride(), site)
@@ -54,7 +54,7 @@ async def in_process_us() -> list[float]:
 
 
 async def command_s() -> tuple[list[float], list[float]]:
-    """Return the times of a hook that is a program, and of the same program without hooks."""
+    """Return the times of a hook program, and of the same program without hooks."""
     runtime = CommandRuntime(PROGRAM[0], PROGRAM[1:])
     entry = HookEntry(runtime, "c", point="pre_tool_execution", capability="guardrail")
     hooks = create_hooks([entry], HookOverride(), HookEnvironment("/", ENV, SystemClock()))
@@ -64,7 +64,7 @@ async def command_s() -> tuple[list[float], list[float]]:
         assert (await hooks.ask(TOLD, lambda _: None)).outcome.deny is None
         asked.append(time.perf_counter() - began)
         began = time.perf_counter()
-        subprocess.run(  # noqa: ASYNC221 - what a program in a session of its own costs by itself
+        subprocess.run(  # noqa: ASYNC221 - the cost of the program alone, in a separate session
             PROGRAM,
             input=b"{}",
             capture_output=True,
@@ -78,10 +78,10 @@ async def command_s() -> tuple[list[float], list[float]]:
 
 
 def main() -> list[Line]:
-    """Compare with the promises."""
+    """Compare with the limits."""
     function = ours(asyncio.run(in_process_us()))
     asked, bare = asyncio.run(command_s())
-    alone = figure("the same program in a session of its own", bare, scale=1e3)
+    alone = figure("the same program in a separate session", bare, scale=1e3)
     return report(
         [
             Row("hooks.function", "a hook that is a function", "µs CPU", function, bar=PROMISED_US),

@@ -1,4 +1,4 @@
-"""What a thousand idle live sessions cost in memory."""
+"""Memory of a thousand idle live sessions."""
 
 import asyncio
 import subprocess
@@ -13,7 +13,7 @@ SESSIONS = 1_000
 
 
 async def grow() -> float:
-    """Open a thousand sessions that have each had a run; return MB per session."""
+    """Open a thousand sessions with one run each; return MB per session."""
     from pathlib import Path
 
     from turns import open_service

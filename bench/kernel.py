@@ -1,9 +1,9 @@
-"""What a kernel costs: a cell, a call of a tool, a start, its memory; beside a bare echo, and its peers.
+"""Cost of a kernel: a cell, a tool call, a start, its memory; compared with a bare echo and other kernels.
 
-All kernels run in the sandbox; the child that only echoes lines does not. For round trips this process is
-held on one CPU and the other one on a second: left to itself, the same pair takes 13 or 50 µs for an echo,
-as the scheduler puts it on one CPU or on two. ipykernel and smolagents' executor live in environments of
-their own (`peers_setup.py`) and are measured before and after ours; what cannot be installed is left out.
+All kernels run in the sandbox; the child that only echoes lines does not. For round trips, this process is
+pinned to one CPU and the other process to a second one: without pinning, an echo takes 13 or 50 µs, depending
+on whether the scheduler uses one CPU or two. ipykernel and smolagents' executor have separate environments
+(`peers_setup.py`) and are measured before and after Bridle; what cannot be installed is skipped.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ from bridle.kernel.start import start_kernel
 from bridle.sandbox import LocalSandbox
 
 ROUNDS = 40
-CELLS = 50  # in a round
+CELLS = 50  # per round
 STARTS = 15
 KERNELS = 100
 BATCH = 10
 MANY_CELLS = 1_000
-SETTLE_S = 0.1  # the sandbox makes ready for the next program
+SETTLE_S = 0.1  # the sandbox prepares for the next program
 BAR_CELL = 2.0
 BAR_PEER = 0.1
 BAR_FIRST = 1.0
@@ -67,7 +67,7 @@ class Bench:
         (home / "work").mkdir()
 
     def room(self) -> SessionId:
-        """Return the name of a room that nobody has used."""
+        """Return an unused room name."""
         self.rooms += 1
         return SessionId(f"kernel-{self.rooms}")
 
@@ -78,7 +78,7 @@ class Bench:
         )
 
     async def run_python(self, room: SessionId) -> None:
-        """Start `python3 -S -c pass` behind the walls of a kernel, and wait for its end."""
+        """Run `python3 -S -c pass` in the sandbox of a kernel."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
             cwd = self.place.cwd
@@ -97,7 +97,7 @@ class Bench:
 
 
 def main() -> list[Line]:
-    """Compare with a bare echo, a bare start, and the peers that can be had."""
+    """Compare with a bare echo, a bare start, and the other kernels that can be installed."""
     beside = {name: found for name in PEERS if (found := Beside.installed(name))}
     for one in beside.values():
         one.measure()
@@ -125,7 +125,7 @@ async def _measure(beside: dict[str, Beside]) -> list[Line]:
 
 
 async def _cells(bench: Bench) -> list[list[float]]:
-    """Return the seconds of a cell, of a call of a tool, and of a bare echo, by round."""
+    """Return the seconds of a cell, of a tool call, and of a bare echo, by round."""
     kernel = await bench.kernel()
     with _echoing() as (echo, child), _apart(_guest(kernel), child):
 
@@ -149,12 +149,12 @@ def _cell_rows(
     cells: list[float], calls: list[float], echoes: list[float], beside: dict[str, Beside]
 ) -> list[Line]:
     cell = ours(cells, scale=1e6, how="in the sandbox")
-    echo = figure("bare echo of a Python child", echoes, scale=1e6)
+    echo = figure("bare echo by a Python child", echoes, scale=1e6)
     rows = [
         Row("kernel.cell", "a cell 1+1", "µs", cell, (echo,), BAR_CELL),
         Row(
             "kernel.call",
-            "a call of a tool from a cell",
+            "a tool call from a cell",
             "µs",
             ours(calls, scale=1e6),
             (figure("a cell 1+1", cells, scale=1e6),),
@@ -171,7 +171,7 @@ def _cell_rows(
 
 
 async def run(kernel: Kernel, code: str) -> None:
-    """Run a cell that must end well."""
+    """Run a cell that must succeed."""
 
     async def call(name: str, args: dict[str, str]) -> tuple[bool, str]:
         return True, '"x"'
@@ -182,7 +182,7 @@ async def run(kernel: Kernel, code: str) -> None:
 
 @contextmanager
 def _echoing() -> Iterator[tuple[Callable[[bytes], Awaitable[None]], int]]:
-    """Give a round trip to a child that only echoes, by the same calls on the same loop, and its pid."""
+    """Yield a round trip to a child that only echoes, by the same calls on the same loop, and its pid."""
     loop = asyncio.get_running_loop()
     python = find_python(KernelSettings(environ=dict(os.environ)), os.getcwd())
     with subprocess.Popen(
@@ -211,7 +211,7 @@ def _echoing() -> Iterator[tuple[Callable[[bytes], Awaitable[None]], int]]:
 
 @contextmanager
 def _apart(*others: int) -> Iterator[None]:
-    """Hold this process on one CPU and others on a second one, where there are two."""
+    """Pin this process to one CPU and others to a second one, if there are two."""
     usual = os.sched_getaffinity(0)
     for pid, cpu in [(0, min(usual)), *((other, max(usual)) for other in others)]:
         os.sched_setaffinity(pid, {cpu})
@@ -222,7 +222,7 @@ def _apart(*others: int) -> Iterator[None]:
 
 
 def _guest(kernel: Kernel) -> int:
-    """Return the process in which cells run: what starts it in the sandbox stays above it."""
+    """Return the process in which cells run, below the processes that start the sandbox."""
     return next(_descendants(kernel.pid))
 
 
@@ -230,12 +230,12 @@ def _guest(kernel: Kernel) -> int:
 
 
 async def _starts(bench: Bench) -> tuple[list[float], list[float]]:
-    """Return the seconds until kernels and bare interpreters have started, in a sandbox that is open."""
+    """Return the seconds until kernels and bare interpreters have started, in a running sandbox."""
     kernels: list[float] = []
     pythons: list[float] = []
     for number in range(rounds(STARTS)):
         room = bench.room()
-        await bench.run_python(room)  # opens it
+        await bench.run_python(room)  # starts the sandbox
         if number % 2:
             await _timed(pythons, bench.run_python(room), settle_s=SETTLE_S)
         kernel = await _timed(kernels, bench.kernel(room), settle_s=SETTLE_S)
@@ -246,7 +246,7 @@ async def _starts(bench: Bench) -> tuple[list[float], list[float]]:
 
 
 def _start_rows(kernels: list[float], pythons: list[float], beside: dict[str, Beside]) -> list[Line]:
-    kernel = ours(kernels, scale=1e3, how="in a sandbox that is open")
+    kernel = ours(kernels, scale=1e3, how="in a running sandbox")
     python = figure("python3 -S -c pass, the same sandbox", pythons, scale=1e3)
     rows: list[Line] = [Row("kernel.start", "start of a kernel", "ms", kernel, (python,), BAR_START)]
     if beside:
@@ -264,7 +264,7 @@ async def _timed(times: list[float], work: Awaitable[T], *, settle_s: float = 0.
 
 
 async def _warm(bench: Bench) -> Line:
-    """Take a spare and have it answer."""
+    """Take a spare kernel and wait for its first answer."""
     spares: asyncio.Queue[None] = asyncio.Queue()
 
     async def start(place: KernelEnvironment, *, warm: bool) -> Kernel:
@@ -288,9 +288,7 @@ async def _warm(bench: Bench) -> Line:
         await pool.destroy(str(number))
     await pool.aclose()
     answered = ours(times, scale=1e3)
-    return Row(
-        "kernel.warm", "a kernel of the warm pool until it has answered", "ms", answered, bar=BAR_WARM_MS
-    )
+    return Row("kernel.warm", "first answer of a kernel from the warm pool", "ms", answered, bar=BAR_WARM_MS)
 
 
 # ---------------------------------------------------------------------------- memory
@@ -306,11 +304,13 @@ async def _growth(bench: Bench) -> Line:
     grown = _rss_bytes(_guest(kernel)) - before
     await kernel.close()
     grows = ours([grown], scale=1e-6)
-    return Row("kernel.growth", f"what {MANY_CELLS:,} cells add to a kernel", "MB", grows, bar=BAR_GROWTH_MB)
+    return Row(
+        "kernel.growth", f"memory that {MANY_CELLS:,} cells add to a kernel", "MB", grows, bar=BAR_GROWTH_MB
+    )
 
 
 async def _memory(bench: Bench) -> Line:
-    """Say what a kernel takes when there are many, each page divided by those who share it."""
+    """Return the memory of one of many kernels; shared pages are divided among their processes."""
     kernels: list[Kernel] = []
     try:
         while len(kernels) < KERNELS:
@@ -342,7 +342,7 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 async def _in_turns(*works: Work) -> list[list[float]]:
-    """Time several things in turn, so that noise meets them alike."""
+    """Time several actions in turn, so that noise affects all equally."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(rounds(ROUNDS)):
         for slot, work in zip(times, works, strict=True):

@@ -1,6 +1,6 @@
-"""How the benches measure: in turns, so that noise meets all alike, several rounds, and what they print.
+"""Measuring and printing for the benches: several rounds, in turn, so that noise affects all equally.
 
-`python measure.py MODULE FILE` runs one bench and writes what it found to a file, for `run.py`.
+`python measure.py MODULE FILE` runs one bench and writes its results to a file, for `run.py`.
 """
 
 import importlib
@@ -20,7 +20,7 @@ QUICK_SHARE = 3
 
 
 def rounds(usual: int) -> int:
-    """Return how often to do something: as often as usual, or less when the run is to be quick."""
+    """Return how often to repeat a measurement: fewer times in a quick run."""
     return max(2, usual // QUICK_SHARE) if os.environ.get(QUICK) else usual
 
 
@@ -34,7 +34,7 @@ def child_cpu_s(argv: list[str], env: dict[str, str] | None = None, cwd: str | N
 
 
 def in_turns(times: int, *commands: list[str], env: dict[str, str] | None = None) -> list[list[float]]:
-    """Run several commands in turn, so that noise meets them alike; return the CPU seconds of each."""
+    """Run several commands in turn, so that noise affects all equally; return the CPU seconds of each."""
     found: list[list[float]] = [[] for _ in commands]
     for _ in range(times):
         for slot, command in zip(found, commands, strict=True):
@@ -43,14 +43,14 @@ def in_turns(times: int, *commands: list[str], env: dict[str, str] | None = None
 
 
 def report(lines: Sequence[Line]) -> list[Line]:
-    """Print every row and curve, and hand them on."""
+    """Print every row and curve, and return them."""
     for line in lines:
         print(f"{line.what:<66} {told(line)}", flush=True)
     return list(lines)
 
 
 def told(line: Line) -> str:
-    """Say in a few words what was found, and whether it is as it should be."""
+    """Return a short text with the result, and whether it is within its bar."""
     end = "" if line.bar is None else f"  bar {number(line.bar)}  {'ok' if line.holds else 'OVER'}"
     if isinstance(line, Curve):
         return f"n^{line.score:.2f}{end}"

@@ -1,8 +1,8 @@
-"""Memory with 100,000 passages: how quickly the nearest vectors are found, and whether they are the nearest.
+"""Memory with 100,000 passages: how fast it finds the nearest vectors, and how many of them it misses.
 
-Two kinds of vectors, of the sizes that the embedders give: such that lie in clusters, as those of texts do,
-and random ones, which no graph can bring into an order. They are written to memory's own file, asked for
-through it, and compared with a full search by numpy. Times are CPU time, for opening the best of three.
+There are two kinds of vectors, in the sizes of the embedders: clusters, like those of texts, and random ones,
+which no graph can order. They are written to memory's own file, searched there, and compared with a full
+search by numpy. Times are CPU time; for opening, the best of three.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main() -> list[Line]:
 
 
 def measure(kind: str, dims: int, place: Path, count: int = COUNT) -> list[Row]:
-    """Fill a file, index it, open it anew and ask."""
+    """Fill a file, index it, reopen it and search."""
     import numpy as np
 
     from bridle.memory.vectors import Vectors
@@ -58,7 +58,7 @@ def measure(kind: str, dims: int, place: Path, count: int = COUNT) -> list[Row]:
         times.append(1000 * (time.process_time() - start))
         hits += len(set(nearest.tolist()) & set(near))
     database.close()
-    times = sorted(times[WARM_UP:])  # a mapped file comes into memory as it is read
+    times = sorted(times[WARM_UP:])  # a mapped file is loaded as it is read
     p99, recall = times[int(0.99 * len(times))], hits / (BEST * len(questions))
     print(
         f"{kind}: {count:,} × {dims}, index {index.kind} of {index.size / 1e6:.0f} MB,"
@@ -77,7 +77,7 @@ def measure(kind: str, dims: int, place: Path, count: int = COUNT) -> list[Row]:
         ),
         Row(
             f"memory.{kind}.missed",
-            f"{kind}: of the ten nearest are missed",
+            f"{kind}: missed of the ten nearest",
             "%",
             ours([100 * (1 - recall)]),
             bar=MAX_MISSED,
@@ -93,7 +93,7 @@ def measure(kind: str, dims: int, place: Path, count: int = COUNT) -> list[Row]:
 
 
 def vectors_of(kind: str, dims: int, count: int):  # type: ignore[no-untyped-def]
-    """Return rows of length 1 and questions near them."""
+    """Return vectors of length 1 and queries near them."""
     import numpy as np
 
     from bridle.memory.embedders.normalize import normalize_rows
@@ -110,7 +110,7 @@ def vectors_of(kind: str, dims: int, count: int):  # type: ignore[no-untyped-def
 
 
 def fill(place: Path, rows, text_of=lambda number: f"remark {number}"):  # type: ignore[no-untyped-def]
-    """Write vectors as memory does, with passages that are short if nobody gives others."""
+    """Write vectors as memory does, with short passages by default."""
     from bridle.memory.database import Database
     from bridle.memory.tables import add_vectors, project_at, use_embedder
     from bridle.memory.vectors import packed
@@ -132,7 +132,7 @@ def fill(place: Path, rows, text_of=lambda number: f"remark {number}"):  # type:
 
 
 def opened_ms(place: Path, project, question) -> float:  # type: ignore[no-untyped-def]
-    """Return how long a process waits for its first answer, without the time to import anything."""
+    """Return how long a process waits for its first answer, without the time for imports."""
     from bridle.memory.database import Database
     from bridle.memory.vectors import Vectors
     from bridle.sessions.system_clock import SystemClock
@@ -146,7 +146,7 @@ def opened_ms(place: Path, project, question) -> float:  # type: ignore[no-untyp
 
 
 def best(vectors, connection, project, question) -> list[int]:  # type: ignore[no-untyped-def]
-    """Ask as a search does: candidates, then the true similarities."""
+    """Search as memory does: candidates first, then their true similarities."""
     near = vectors.nearest(connection, project, question, 64)
     similar = vectors.similarities(connection, project, question, near)
     return sorted(similar, key=similar.__getitem__, reverse=True)[:BEST]

@@ -1,4 +1,4 @@
-"""32 tools, and 32 sub-agents, of 100 ms each at once, on the default store: the time of the whole run."""
+"""Time of a run with 32 tools, or 32 sub-agents, of 100 ms each at once, on the default store."""
 
 import asyncio
 import tempfile
@@ -16,7 +16,7 @@ ROUNDS = rounds(5)
 
 
 class Slow:
-    """A tool that takes its time."""
+    """A tool that takes 100 ms."""
 
     parallel = True
 
@@ -41,7 +41,7 @@ class Slow:
 
 
 class Caller:
-    """A model that makes 32 calls at once, and answers every other prompt after its time."""
+    """A model that makes 32 calls at once, and answers every other prompt after 100 ms."""
 
     def __init__(self, name: str, args: dict[str, Any]) -> None:
         self._name = name
@@ -62,7 +62,7 @@ class Caller:
             yield ModelReply(Message("assistant", (Text("done"),)), "end_turn")
 
     async def aclose(self) -> None:
-        """Have nothing to release."""
+        """Do nothing: there is nothing to release."""
 
 
 async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[float]:

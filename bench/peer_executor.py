@@ -1,7 +1,7 @@
-"""smolagents' own executor of Python, inside of its process; run by the interpreter of its environment.
+"""smolagents' Python executor, which runs inside its process; run by the interpreter of its environment.
 
-Prints the seconds from the start of the program until the first cell has run, and those of each cell `1+1`.
-What it runs is interpreted by smolagents itself, not by a Python of its own: there is no process to reach.
+Prints the seconds from the start of the program until the first cell has run, and the seconds of each cell
+`1+1`. smolagents interprets the code itself, without a separate Python process.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""An ipykernel as its own client uses it; run by the interpreter of its environment (see kernel.py).
+"""An ipykernel used through its own client; run by the interpreter of its environment (see kernel.py).
 
-Prints the seconds from its start until it is ready, and those from sending `1+1` to the reply of each cell.
-What it publishes besides, the value among it, is read outside of the time that counts.
+Prints the seconds from its start until it is ready, and the seconds from sending `1+1` to the reply of each
+cell. Other messages, such as the value, are read outside the measured time.
 """
 
 import subprocess

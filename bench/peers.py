@@ -1,8 +1,8 @@
-"""Bridle beside nine agent frameworks: the same server, prompts, tools and answers, in the same rounds.
+"""Bridle and nine agent frameworks: the same server, prompts, tools and answers, in the same rounds.
 
-Each framework lives in an environment of its own (`peers_setup.py`) and is one small file (`frameworks/`),
-which says how it is set up; `peers_child.py` measures inside of it. Ours always streams, and stores every
-step in SQLite. A framework that takes long for a row is measured fewer times: the rounds of a figure say so.
+Each framework has a separate environment (`peers_setup.py`) and one small file (`frameworks/`) that sets it
+up; `peers_child.py` measures inside it. Bridle always streams, and stores every step in SQLite. A framework
+that takes long for a row is measured fewer times; each figure has its number of rounds.
 """
 
 import importlib
@@ -38,7 +38,7 @@ PEERS = (
 )
 LEAST_PEERS = 2
 ROUNDS = 3
-PATIENCE_S = 15.0  # a framework that needed longer for a row is not asked again
+PATIENCE_S = 15.0  # a framework that needs longer for a row is not measured again
 MAX_ROW_S = 600.0
 MAX_WHY = 100
 FIRST = 1.0  # the bar of every row
@@ -46,17 +46,17 @@ FIRST = 1.0  # the bar of every row
 
 @dataclass
 class Entrant:
-    """A framework that takes part."""
+    """A framework in the comparison."""
 
     name: str
-    """That of its file."""
+    """The name of its file."""
     peer: ModuleType
     python: str
     version: str
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """What was measured, by row and what of it."""
+    """Samples by row and quantity."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Rows that it cannot do, and why."""
+    """Rows that it cannot do, with the reason."""
     spent_s: dict[str, float] = field(default_factory=dict)
 
     def argv(self, row: str, *rest: str) -> list[str]:
@@ -64,12 +64,12 @@ class Entrant:
         return [self.python, peers_child.__file__, self.name, row, *rest]
 
     def add(self, **found: float | list[float]) -> None:
-        """Keep samples."""
+        """Add samples."""
         for what, values in found.items():
             self.samples.setdefault(what, []).extend(values if isinstance(values, list) else [values])
 
     def figure(self, row: str, what: str, scale: float) -> Figure:
-        """Return what was measured, or why nothing was."""
+        """Return the figure, or the reason why there is none."""
         name = US if self.name == "ours" else self.peer.NAME
         if not self.samples.get(what):
             return cannot(name, self.failed.get(row, "its run failed"), version=self.version)
@@ -81,7 +81,7 @@ def main() -> list[Line]:
     """Measure every row; the bar is to be the first in it."""
     entrants = [found for name in ("ours", *PEERS) if (found := _entrant(name))]
     if len(entrants) <= LEAST_PEERS:
-        raise SystemExit(f"peers: {len(entrants) - 1} could be installed, {LEAST_PEERS} are needed")
+        raise SystemExit(f"peers: only {len(entrants) - 1} could be installed, {LEAST_PEERS} are needed")
     with tempfile.TemporaryDirectory() as folder:
         places = Path(folder)
         _in_rounds("cold", entrants, lambda one: _cold(one, places))
@@ -104,7 +104,7 @@ def _entrant(name: str) -> Entrant | None:
 
 
 def _in_rounds(row: str, entrants: Sequence[Entrant], measure: Callable[[Entrant], None]) -> None:
-    """Measure a row of all frameworks in turn, so that noise meets them alike."""
+    """Measure a row of all frameworks in turn, so that noise affects all equally."""
     for _ in range(rounds(ROUNDS)):
         for one in entrants:
             if row in one.failed or one.spent_s.get(row, 0.0) > PATIENCE_S:
@@ -114,12 +114,12 @@ def _in_rounds(row: str, entrants: Sequence[Entrant], measure: Callable[[Entrant
                 measure(one)
             except (OSError, subprocess.SubprocessError, AssertionError) as error:
                 one.failed[row] = f"its run failed: {_why(error)}"
-                print(f"{one.peer.NAME} is left out of {row}: {one.failed[row]}", flush=True)
+                print(f"{one.peer.NAME} is skipped in {row}: {one.failed[row]}", flush=True)
             one.spent_s[row] = max(one.spent_s.get(row, 0.0), time.monotonic() - began)
 
 
 def _why(error: Exception) -> str:
-    """Return the last line that a failed program has written, or what else there is to say."""
+    """Return the last line of a failed program's output, or its error."""
     written = str(getattr(error, "stderr", None) or error).strip()
     return written.rpartition("\n")[2][:MAX_WHY]
 
@@ -164,7 +164,7 @@ def _save(entrants: Sequence[Entrant], places: Path) -> None:
             )
         except subprocess.SubprocessError as error:
             one.failed["resume"] = f"its history could not be written: {_why(error)}"
-            print(f"{one.peer.NAME} is left out of resume: {one.failed['resume']}", flush=True)
+            print(f"{one.peer.NAME} is skipped in resume: {one.failed['resume']}", flush=True)
 
 
 def _resume(one: Entrant, places: Path) -> None:
@@ -183,7 +183,7 @@ def _listening() -> Iterator[tuple[socket.socket, str]]:
 
 
 def _env(one: Entrant, places: Path) -> dict[str, str]:
-    """Return an environment in which a framework finds no settings and leaves nothing behind."""
+    """Return an environment in which a framework finds no settings and leaves no files behind."""
     home = places / "home"
     home.mkdir(exist_ok=True)
     clean = {key: value for key, value in child_env().items() if not key.startswith(("BRIDLE_", "XDG_"))}
@@ -192,7 +192,7 @@ def _env(one: Entrant, places: Path) -> dict[str, str]:
 
 
 def _rows(entrants: Sequence[Entrant]) -> list[Line]:
-    """Make a table row of everything that was measured."""
+    """Return the table rows of all measurements."""
     each_delta = 1e3 / DELTAS * 1e3
     made = [
         ("cold", "cold_cpu", "process start until the first request", "ms CPU", 1e3),

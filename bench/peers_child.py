@@ -1,4 +1,4 @@
-"""What one agent framework needs, measured inside of it; run by the interpreter of its environment.
+"""Measurements of one agent framework, made inside it; run by the interpreter of its environment.
 
 ```
 peers_child.py FRAMEWORK cold URL          one short run; prints the memory in bytes, at rest
@@ -7,10 +7,10 @@ peers_child.py FRAMEWORK cold URL          one short run; prints the memory in b
                          parallel URL      a turn with 8 calls of 100 ms; prints the seconds of each run
                          many URL          200 runs of 5 turns at once; prints time, CPU, peak memory
                          save PLACE        keeps a long conversation as the framework does
-                         resume URL PLACE  goes on with it
+                         resume URL PLACE  continues it
 ```
 
-Only the standard library is imported here: what a framework loads is its own.
+Only the standard library is imported here, so that a framework loads only its own code.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ look_now.__name__, wait_now.__name__ = "look", "wait"
 
 
 async def cold(peer: Any, url: str) -> list[float]:
-    """Have one short run and rest."""
+    """Run once, briefly, and rest."""
     assert await ended(peer.run(url, tools(peer))(PROMPT)) == ANSWER
     await asyncio.sleep(REST_S)
     return [memory_bytes("VmRSS")]
@@ -80,7 +80,7 @@ async def parallel(peer: Any, url: str) -> list[float]:
 
 
 async def many(peer: Any, url: str) -> list[float]:
-    """Have many short runs at once."""
+    """Run many short runs at once."""
     ask = peer.run(url, tools(peer))
     assert await ended(ask(PROMPT)) == ANSWER
     began, used = time.perf_counter(), time.process_time()
@@ -95,13 +95,13 @@ async def many(peer: Any, url: str) -> list[float]:
 
 
 async def save(peer: Any, place: str) -> list[float]:
-    """Keep a long conversation."""
+    """Save a long conversation."""
     await ended(peer.save(Path(place), said()))
     return []
 
 
 async def resume(peer: Any, url: str, place: str) -> list[float]:
-    """Go on with a long conversation."""
+    """Continue a long conversation."""
     assert await ended(peer.resume(url, Path(place))(PROMPT)) == ANSWER
     return []
 
@@ -112,7 +112,7 @@ ROWS: dict[str, Callable[..., Awaitable[list[float]]]] = {
 
 
 async def each(ask: Ask, wanted: object, clock: Callable[[], float]) -> list[float]:
-    """Return what a clock says of each run but the first."""
+    """Return the clock's difference for each run but the first."""
     found = []
     for _ in range(1 + RUNS):
         began = clock()
@@ -123,17 +123,17 @@ async def each(ask: Ask, wanted: object, clock: Callable[[], float]) -> list[flo
 
 
 async def ended(result: Any) -> Any:
-    """Wait for a result where there is something to wait for."""
+    """Await a result if it is awaitable."""
     return await result if isawaitable(result) else result
 
 
 def tools(peer: Any) -> list[Callable[..., Any]]:
-    """Return both tools, as the framework can use them."""
+    """Return both tools in a form that the framework can use."""
     return [look_now, wait_now] if is_threaded(peer) else [look, wait]
 
 
 def is_threaded(peer: Any) -> bool:
-    """Say whether a framework has no async way."""
+    """Return whether a framework has no async interface."""
     return getattr(peer, "THREADS", False)
 
 
@@ -145,4 +145,4 @@ def memory_bytes(which: str) -> float:
 if __name__ == "__main__":
     name, row, *rest = sys.argv[1:]
     print(*asyncio.run(ROWS[row](importlib.import_module(f"frameworks.{name}"), *rest)), flush=True)
-    os._exit(0)  # what a framework does at its end is not asked for
+    os._exit(0)  # skip what a framework does at exit

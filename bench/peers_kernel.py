@@ -1,4 +1,4 @@
-"""Other ways to run cells of Python, each measured in an environment of its own."""
+"""Other ways to run cells of Python, each measured in a separate environment."""
 
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from rows import Figure, figure
 ROUNDS = 2
 IPYKERNEL = "ipykernel"
 EXECUTOR = "smolagents' executor"
-PEERS = {  # where each lives, what is installed there, what measures it, and how it runs cells
+PEERS = {  # environment, packages, measuring program, and how it runs cells
     IPYKERNEL: (
         "ipykernel",
         ("ipykernel", "jupyter-client"),
         "peer_kernel.py",
-        "a process of its own, no sandbox",
+        "a separate process, no sandbox",
     ),
     EXECUTOR: (
         "smolagents",
         ("smolagents[openai]",),
         "peer_executor.py",
-        "interpreted within the caller's process, no Python of its own",
+        "interpreted in the caller's process, no separate Python",
     ),
 }
 
@@ -38,22 +38,22 @@ class Beside:
 
     @classmethod
     def installed(cls, name: str) -> "Beside | None":
-        """Return it, made ready on first use; None if it cannot be had."""
+        """Return it, installed on first use; None if it cannot be installed."""
         place, packages, *_ = PEERS[name]
         python = environment(place, packages)
         return None if python is None else cls(name, python)
 
     def measure(self) -> None:
-        """Start it some times, and have cells."""
+        """Start it several times, and run cells."""
         for _ in range(ROUNDS):
             start_s, *cells = child_figures(str(Path(__file__).with_name(self._file)), python=self._python)
             self._starts.append(start_s)
             self._cells += cells
 
     def start(self) -> Figure:
-        """Return what a start takes."""
+        """Return the time of a start."""
         return figure(self._name, self._starts, scale=1e3, version=self._version, how=self._how)
 
     def cell(self) -> Figure:
-        """Return what a cell takes."""
+        """Return the time of a cell."""
         return figure(self._name, self._cells, scale=1e6, version=self._version, how=self._how)

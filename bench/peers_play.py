@@ -1,6 +1,6 @@
-"""What every framework of the peer bench is asked, and what the scripted model answers.
+"""Prompts for every framework of the peer bench, and the answers of the scripted model.
 
-Read by the interpreter of each framework too, so only the standard library is imported here.
+The interpreters of all frameworks import this module, so it uses only the standard library.
 """
 
 from types import ModuleType
@@ -20,7 +20,7 @@ OUTPUT = ": 40 lines of text\n" * 5
 
 
 def said() -> list[str]:
-    """Return a long conversation, the user and the model in turn."""
+    """Return a long conversation between the user and the model."""
     return [
         f"File {n // 2} has 40 lines of text." if n % 2 else f"What is in file number {n // 2}?"
         for n in range(MESSAGES)
@@ -33,7 +33,7 @@ def final(peer: ModuleType) -> dict[str, Any]:
 
 
 def script(peer: ModuleType, row: str) -> dict[str, Any]:
-    """Return what the model answers in a row."""
+    """Return the model's answers for a row."""
     tool, argument = getattr(peer, "TOOL", ("look", "on"))
     match row:
         case "turns" | "many":

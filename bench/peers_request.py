@@ -1,8 +1,8 @@
-"""What a process needs from its start until its request is at the server.
+"""Time and CPU of a process from its start until its request reaches the server.
 
 The server is a socket in this process. When the whole request has arrived, it reads the CPU clock of the
-process that sent it, which waits for the answer by then: in nanoseconds, where /proc/PID/stat counts in
-10 ms. Only then is the answer given, so neither it nor the end of the process is counted.
+sender, which waits for the answer at that moment: in nanoseconds, while /proc/PID/stat counts in 10 ms. Only
+then does it answer, so neither the answer nor the end of the process counts.
 """
 
 import json
@@ -25,15 +25,15 @@ class Sent:
     cpu_s: float
     wall_s: float
     messages: int
-    """How many messages it holds."""
+    """The number of messages in it."""
     printed: list[float]
-    """The numbers that its sender prints at its end."""
+    """The numbers that the sender prints at its end."""
 
 
 def until_request(
     server: socket.socket, argv: Sequence[str], env: Mapping[str, str], reply: dict[str, Any]
 ) -> Sent:
-    """Start a program, wait for its request and answer it with a reply of a script."""
+    """Start a program, wait for its request and answer with a scripted reply."""
     began = time.perf_counter()
     with subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
@@ -69,7 +69,7 @@ def _receive(connection: socket.socket) -> dict[str, Any]:
 
 
 def _answer(reply: dict[str, Any], *, streamed: bool) -> bytes:
-    """Write an answer as OpenAI does, whole or as a stream."""
+    """Return an answer in OpenAI's format, whole or as a stream."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.get("text")}
     if calls := reply.get("calls"):
         message["tool_calls"] = [

@@ -1,6 +1,6 @@
-"""An environment of its own for everything we are compared with, under `.cache/bench/`.
+"""Separate environments for everything that Bridle is compared with, in `.cache/bench/`.
 
-It is made on first use from the package index, and made again when other packages are asked for; delete the
+They are created on first use from the package index, and again when the list of packages changes; delete the
 folder to get newer versions.
 """
 
@@ -18,7 +18,7 @@ _VERSION = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
 
 
 def environment(name: str, packages: Sequence[str]) -> str | None:
-    """Return an interpreter that has these packages; None, with a word to the user, if that cannot be."""
+    """Return an interpreter that has these packages; None, with a message, if they cannot be installed."""
     place = CACHE / "bench" / name
     python, done = str(place / "bin" / "python"), place / ".installed"
     wanted = "\n".join(packages)
@@ -30,19 +30,19 @@ def environment(name: str, packages: Sequence[str]) -> str | None:
         (CACHE / ".gitignore").write_text("*\n")
         _run(python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *packages)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-        print(f"{name} is left out: it cannot be installed, see above", flush=True)
+        print(f"{name} is skipped: it cannot be installed, see above", flush=True)
         return None
     done.write_text(wanted)
     return python
 
 
 def version(python: str, package: str) -> str:
-    """Return the version of a package that an interpreter has."""
+    """Return the version of a package in an interpreter's environment."""
     return _run(python, "-c", _VERSION, package.partition("[")[0]).strip()
 
 
 def _run(*argv: str) -> str:
-    """Run a program, and return what it prints; its errors are shown."""
+    """Run a program and return its output; its errors are shown."""
     done = subprocess.run(
         argv, env=child_env(), check=True, stdout=subprocess.PIPE, text=True, timeout=MAX_INSTALL_S
     )

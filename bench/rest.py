@@ -1,4 +1,4 @@
-"""What REST adds to a run: `POST /sessions`, answered when the run has ended, against one in process.
+"""Cost that REST adds to a run: `POST /sessions`, answered when the run has ended, against a run in process.
 
 ```
 in process    create, submit, wait                                     CPU of the one process
@@ -6,7 +6,7 @@ REST          POST /sessions to a daemon, over loopback HTTP           CPU of th
 ```
 
 `turns` is a run of 50 turns with a tool call each, `deltas` one answer of 2,000 fragments. Both sides use the
-same scripted model, settings and store; the first run of each, which loads code, is not counted.
+same scripted model, settings and store; the first run of each loads code and does not count.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from rows import Line, Row, figure, ours
 
 TURNS = 50
 DELTAS = 2_000
-TRIES = rounds(3)  # in turn, so that noise meets both alike
+TRIES = rounds(3)  # in turn, so that noise affects both equally
 ROUNDS = rounds(8)
 LOOKS = [
     {
@@ -49,7 +49,7 @@ def main() -> list[Line]:
 
 
 def compare(name: str) -> Row:
-    """Measure one kind of run both ways."""
+    """Measure one kind of run in both ways."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work"
         work.mkdir()
@@ -78,7 +78,7 @@ def _home(folder: str, name: str, script: Path) -> str:
 
 
 def all_of(run: Callable[[], None], spent_s: Callable[[], float]) -> list[float]:
-    """Return the CPU seconds of several runs, after one that is not counted."""
+    """Return the CPU seconds of several runs, after one that does not count."""
     run()
     times = []
     for _ in range(ROUNDS):
@@ -111,7 +111,7 @@ async def run_alone(home: str, work: str) -> list[float]:
 
 
 async def run_served(home: str, work: str, pid: str) -> list[float]:
-    """Return the CPU seconds of runs in the daemon, with those of this process that asks for them."""
+    """Return the CPU seconds of runs in the daemon, including this process, the client."""
     from bridle.surfaces.daemon.daemon_files import DaemonFiles
     from bridle.surfaces.daemon.launcher import connect_if_running
 

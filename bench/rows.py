@@ -1,12 +1,12 @@
-"""What a bench hands over: figures, the rows that they stand in, and curves.
+"""Results of a bench: figures, the rows that contain them, and curves.
 
 ```
 Row      Bridle's figure, those of others in the same unit, a bar    cell 38 µs, echo 25 µs: 1.5 of at most 2
 Curve    Bridle's cost as something grows, a bar on its exponent     against sessions: n^0.02 of at most n^0.1
 ```
 
-Less is better in all of them: what should be large (runs a second) is handed over as what one costs.
-A row with others is judged by its ratio to the best of them, one without by its own value.
+Less is always better: a rate (runs per second) is given as the cost of one. A row with other participants is
+judged by its ratio to the best of them, a row without others by its own value.
 """
 
 import math
@@ -19,13 +19,13 @@ US = "Bridle"
 
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one participant needed; made by `figure` and `cannot`."""
+    """The result of one participant; made by `figure` and `cannot`."""
 
     who: str
     value: float | None
-    """The median of all rounds, in the unit of the row; None says that it cannot do this at all."""
+    """The median of all rounds, in the unit of the row; None if the participant cannot do this at all."""
     spread: float = 0.0
-    """How far from the median half of the rounds lie, as a share of it."""
+    """Half of the rounds are this close to the median, as a share of it."""
     rounds: int = 1
     version: str = ""
     how: str = ""
@@ -36,13 +36,13 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, tag="row"):
     """One measured thing."""
 
     id: str
-    """A name that stays, such as `store.append.sqlite`: the last run and explanations are found by it."""
+    """A stable name, such as `store.append.sqlite`; earlier runs and explanations are looked up by it."""
     what: str
     unit: str
     ours: Figure
     others: tuple[Figure, ...] = ()
     bar: float | None = None
-    """The most that `score` may be; 1 beside peers means: the first. None is judged by nothing."""
+    """The most that `score` may be; 1 means first among peers, and None means no limit."""
     note: str = ""
 
     @property
@@ -53,7 +53,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, tag="row"):
 
     @property
     def score(self) -> float:
-        """Return what the bar is about: the ratio to the best of the others, or the value itself."""
+        """Return the value that the bar limits: the ratio to the best of the others, or the value itself."""
         value, best = self.ours.value, self.best
         assert value is not None, f"{self.id}: Bridle has no value"
         return value if best is None else value / max(best.value or 0.0, 1e-12)
@@ -65,12 +65,12 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, tag="row"):
 
     @property
     def holds(self) -> bool:
-        """Say whether the bar holds."""
+        """Return whether the score is within the bar."""
         return self.bar is None or self.score <= self.bar
 
 
 class Curve(msgspec.Struct, frozen=True, omit_defaults=True, tag="curve"):
-    """What something costs as something else grows."""
+    """The cost of something as something else grows."""
 
     id: str
     what: str
@@ -88,7 +88,8 @@ class Curve(msgspec.Struct, frozen=True, omit_defaults=True, tag="curve"):
     def score(self) -> float:
         """Return the exponent: of all points or of the last two, whichever is greater.
 
-        The slope of a line through logarithms; what is fixed at first hides what grows until the end.
+        It is the slope of a line through logarithms. Fixed costs hide growth at first, hence the last two
+        points.
         """
         sizes = [math.log(size) for size, _ in self.points]
         costs = [math.log(max(cost, 1e-12)) for _, cost in self.points]
@@ -98,7 +99,7 @@ class Curve(msgspec.Struct, frozen=True, omit_defaults=True, tag="curve"):
 
     @property
     def holds(self) -> bool:
-        """Say whether the bar holds."""
+        """Return whether the score is within the bar."""
         return self.score <= self.bar
 
 
@@ -108,7 +109,7 @@ Line = Row | Curve
 def figure(
     who: str, samples: Iterable[float], *, scale: float = 1.0, version: str = "", how: str = ""
 ) -> Figure:
-    """Return the median of what several rounds gave, each times `scale`, and how they are spread."""
+    """Return the median of several rounds, each times `scale`, and their spread."""
     found = [sample * scale for sample in samples]
     middle, spread = statistics.median(found), share_of_spread(found)
     return Figure(who, short(middle), short(spread), len(found), version, how)
@@ -120,12 +121,12 @@ def ours(samples: Iterable[float], *, scale: float = 1.0, version: str = "", how
 
 
 def cannot(who: str, why: str, *, version: str = "") -> Figure:
-    """Return the figure of a participant that has no way to do this."""
+    """Return the figure of a participant that cannot do this."""
     return Figure(who, None, 0.0, 0, version, why)
 
 
 def share_of_spread(samples: Sequence[float]) -> float:
-    """Return half of the range in which the middle half of the samples lies, as a share of their median."""
+    """Return half of the interquartile range, as a share of the median."""
     middle = statistics.median(samples)
     if len(samples) < 2 or not middle:
         return 0.0
@@ -134,12 +135,12 @@ def share_of_spread(samples: Sequence[float]) -> float:
 
 
 def short(value: float) -> float:
-    """Return a value with as many digits as mean something, so that a file of them can be read."""
+    """Round a value to its significant digits, so that result files are readable."""
     return float(f"{value:.4g}")
 
 
 def number(value: float) -> str:
-    """Write a number with as many digits as mean something."""
+    """Format a number with its significant digits."""
     size = abs(value)
     if size >= 100:
         return f"{value:,.0f}"

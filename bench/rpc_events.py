@@ -1,12 +1,12 @@
-"""20,000 small events over JSON-RPC, against a program that only writes the same lines to the same pipe.
+"""20,000 small events over JSON-RPC, compared with a program that only writes the same lines to a pipe.
 
 ```
 bare      a loop that writes each line as it comes
 bridle    the deltas of a run, from the watch of its session through a connection to stdout
 ```
 
-Both write to a client that parses what it reads, as every client must. What the run itself costs, `deltas`
-measures.
+Both write to a client that parses what it reads, as every client must. `deltas` measures the cost of the run
+itself.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ SESSION = "0199f6d0-0000-7000-8000-000000000001"
 
 
 def texts() -> list[str]:
-    """Return what the deltas say."""
+    """Return the texts of the deltas."""
     return [f" w{number % 1000:03}" for number in range(EVENTS)]
 
 
@@ -42,7 +42,7 @@ def write_bare() -> None:
 
 
 class OneRun:
-    """A session API with one session and one long run in it."""
+    """A session API with one session that has one long run."""
 
     is_remote = True
 
@@ -63,7 +63,7 @@ class OneRun:
         return Receipt(1, RunId("run"))
 
     async def watch(self, session: Any, after: int | None = 0) -> AsyncGenerator[Any, None]:
-        """Yield what happens."""
+        """Yield the records and deltas of the run."""
         from bridle.core.ids import RunId
         from bridle.core.messages import user_message
         from bridle.core.protocol import MessageAdded, Record, RunEnded, RunStarted, TextDelta
@@ -81,7 +81,7 @@ class OneRun:
 
 
 class Script:
-    """A client that starts the run and goes when it is over."""
+    """A client that starts the run and disconnects at its end."""
 
     def __init__(self, api: OneRun) -> None:
         self._api = api
@@ -103,7 +103,7 @@ class Script:
 
 
 async def write_bridle() -> None:
-    """Tell the run to a client."""
+    """Send the run to a client."""
     from bridle.surfaces.meerkat.contract import parse_contract
     from bridle.surfaces.rpc import RpcConnection, RpcContext
     from bridle.surfaces.rpc.lines import StreamSink
@@ -135,13 +135,13 @@ def measure(kind: str) -> tuple[float, float]:
 
 
 def _cpu_s(pid: int) -> float:
-    """Return the CPU seconds of a process that lives."""
+    """Return the CPU seconds of a running process."""
     with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
         return int(file.read().split()[0]) / 1e9
 
 
 def main() -> list[Line]:
-    """Compare what it takes until the client has all: half of what a bare pipe moves is a bar of 2."""
+    """Compare the time until the client has everything; the bar of 2 means half the rate of a bare pipe."""
     runs: dict[str, list[tuple[float, float]]] = {"bare": [], "bridle": []}
     for _ in range(ROUNDS):
         for kind, taken in runs.items():

@@ -1,16 +1,15 @@
-"""Run the benches of this folder, compare with the last recorded run, and make docs/benchmarks.md.
+"""Run the benches of this folder, compare them with the last recorded run, and write docs/benchmarks.md.
 
 ```
-python bench/run.py                    all benches: prints every row, keeps bench/results/latest.json
+python bench/run.py                    all benches: prints every row, writes bench/results/latest.json
 python bench/run.py turns deltas       only these
 python bench/run.py --quick            a third of the rounds
 python bench/run.py --record           also replaces the recorded run of this kind of machine, and the page
-python bench/run.py --report-only      measures nothing: makes the page from the recorded run
+python bench/run.py --report-only      measures nothing: writes the page from the recorded run
 ```
 
-Every bench is a process of its own, which may take an hour. The exit code is 1 when a bar is missed or a
-bench fails. `peers` and `kernel` install what they are compared with on their first time, from a package
-index.
+Every bench runs in a separate process, which may take an hour. The exit code is 1 if a result is over its bar
+or a bench fails. On their first run, `peers` and `kernel` install other programs from a package index.
 """
 
 import argparse
@@ -49,7 +48,7 @@ MAX_BENCH_S = 3600
 
 
 def main(argv: list[str]) -> int:
-    """Do what the arguments say; return the exit code."""
+    """Run the command; return the exit code."""
     args = _arguments(argv)
     if args.report_only:
         return _write_page()
@@ -63,7 +62,7 @@ def main(argv: list[str]) -> int:
         for change in found.changes:
             print(f"{'REGRESSION' if change.worse else 'improvement'}: {change}")
     if recorded(results.machine) is None and not args.record:
-        print("no run of this kind of machine is recorded (hint: --record)")
+        print("no recorded run for this kind of machine (hint: --record)")
     if args.record and results.modules:
         record(results)
         _write_page()
@@ -73,7 +72,7 @@ def main(argv: list[str]) -> int:
 
 
 def measure_all(names: list[str], *, is_quick: bool) -> tuple[Results, list[str]]:
-    """Run benches one after the other; return what they found, and those that failed."""
+    """Run benches one after the other; return their results, and the names of those that failed."""
     machine = this_machine()
     before = recorded(machine)
     results, failed = Results(machine, {}), []
@@ -85,12 +84,12 @@ def measure_all(names: list[str], *, is_quick: bool) -> tuple[Results, list[str]
             failed.append(name)
             continue
         results.modules[name] = found
-        save_results(RESULTS / LATEST, results)  # so that an interrupted run keeps what it has
+        save_results(RESULTS / LATEST, results)  # so that an interrupted run keeps its results
     return results, failed
 
 
 def measure_one(name: str, known: list[Line], *, is_quick: bool) -> Measured | None:
-    """Run one bench in a process of its own; None when it fails."""
+    """Run one bench in a separate process; return None if it fails."""
     env = dict(os.environ) | ({QUICK: "1"} if is_quick else {})
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     load, began = os.getloadavg()[0], time.monotonic()
@@ -113,7 +112,7 @@ def measure_one(name: str, known: list[Line], *, is_quick: bool) -> Measured | N
 
 
 def _run(argv: list[str], env: dict[str, str]) -> int:
-    """Run a program, for a bounded time; nothing that it has started outlives it."""
+    """Run a program for a limited time; kill everything it started afterwards."""
     with subprocess.Popen(argv, env=env, cwd=FOLDER.parent, start_new_session=True) as child:
         try:
             return child.wait(MAX_BENCH_S)
@@ -125,7 +124,7 @@ def _run(argv: list[str], env: dict[str, str]) -> int:
 
 
 def _how(name: str) -> str:
-    """Return the first paragraph of what a bench says about itself."""
+    """Return the first paragraph of a bench's docstring."""
     tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
     return " ".join((ast.get_docstring(tree) or "").split("\n\n")[0].split())
 
@@ -133,14 +132,14 @@ def _how(name: str) -> str:
 def _write_page() -> int:
     results = newest()
     if results is None:
-        print("no run is recorded (hint: --record)", file=sys.stderr)
+        print("there is no recorded run (hint: --record)", file=sys.stderr)
         return 1
     explained = explanations()
     write_page(render(results, explained))
     print(f"wrote {PAGE}")
     for line in weak(results):
         if line.id not in explained:
-            print(f'bench/explained.toml says nothing about "{line.id}" ({line.what})')
+            print(f'bench/explained.toml has no entry for "{line.id}" ({line.what})')
     return 0
 
 
@@ -148,8 +147,8 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure, compare with the last recorded run, report.")
     parser.add_argument("modules", nargs="*", choices=[*MODULES, []], metavar="bench", help="default: all")
     parser.add_argument("--quick", action="store_true", help="a third of the rounds")
-    parser.add_argument("--record", action="store_true", help="replace the recorded run and make the page")
-    parser.add_argument("--report-only", action="store_true", help="make the page, measure nothing")
+    parser.add_argument("--record", action="store_true", help="replace the recorded run and write the page")
+    parser.add_argument("--report-only", action="store_true", help="write the page, measure nothing")
     return parser.parse_args(argv)
 
 

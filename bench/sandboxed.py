@@ -1,4 +1,4 @@
-"""What the sandbox and undo add: to a start, beside bubblewrap alone, and to a turn in a large tree."""
+"""Cost of the sandbox and undo: for a start, against bubblewrap alone, and for a turn in a large tree."""
 
 import asyncio
 import itertools
@@ -39,7 +39,7 @@ Work = Callable[[], Awaitable[None]]
 
 
 def main() -> list[Line]:
-    """Compare starts, plain, walled and ours, and turns in a large tree and in an empty one."""
+    """Compare plain, bubblewrap's and Bridle's starts, and turns in a large and in an empty tree."""
     return report(asyncio.run(_measure()))
 
 
@@ -59,7 +59,7 @@ async def _measure() -> list[Line]:
 
 
 async def _starts(home: Path, sandbox: LocalSandbox, keeper: FileTracker) -> list[Line]:
-    """Start `bash -c true` plainly, in bubblewrap alone, and under guard, with undo on."""
+    """Start `bash -c true` directly, in bubblewrap alone, and in Bridle's sandbox with undo on."""
     (home / "work").mkdir()
     cwd = str(home / "work")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -89,21 +89,21 @@ async def _starts(home: Path, sandbox: LocalSandbox, keeper: FileTracker) -> lis
     async def guarded() -> None:
         assert await (await sandbox.start(spec, SESSION)).wait() == 0
 
-    await guarded()  # the first one makes the cell
+    await guarded()  # the first one starts the sandbox
     works = [guarded, bare()]
     if shutil.which("bwrap"):
         works.append(bare(*BUBBLEWRAP, "--bind", cwd, cwd, "--chdir", cwd))
     in_sandbox, plain, *walled = await _in_turns(works, rounds(ROUNDS))
-    our = ours(in_sandbox, scale=1e3, how="in a cell of the session that is open, undo on")
+    our = ours(in_sandbox, scale=1e3, how="in the session's running sandbox, undo on")
     start = Row("sandboxed.start", "bash -c true", "ms", our, (figure("plain", plain, scale=1e3),), BAR_START)
     if not walled:
         return [start]
     alone = figure("bubblewrap alone", walled[0], scale=1e3, how="new namespaces for each program")
-    return [start, Row("sandboxed.walls", "bash -c true behind walls", "ms", our, (alone,), BAR_WALLS)]
+    return [start, Row("sandboxed.walls", "bash -c true in a sandbox", "ms", our, (alone,), BAR_WALLS)]
 
 
 async def _first_ls(home: Path, sandbox: LocalSandbox) -> Line:
-    """Run the first `ls` of a session, which was proven to read, and one that may change files."""
+    """Run the first `ls` of a session in the reading sandbox, and one that may change files."""
     cwd = str(home / "work")
     numbers = itertools.count()
 
@@ -122,13 +122,13 @@ async def _first_ls(home: Path, sandbox: LocalSandbox) -> Line:
         return run
 
     reading, writing = await _in_turns([first("ls", "ask"), first("ls; :", "yolo")], rounds(FIRST))
-    our = ours(reading, scale=1e3, how="in the reading sandbox, made for it")
+    our = ours(reading, scale=1e3, how="in the reading sandbox, started for it")
     other = figure("an ls that may write", writing, scale=1e3)
     return Row("sandboxed.first_ls", "the first ls of a session", "ms", our, (other,), BAR_FIRST_LS)
 
 
 async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) -> Line:
-    """Run a command that changes one file and record the change, in a small tree and in a large one."""
+    """Run a command that changes one file, and record the change, in a small and in a large tree."""
     small, large = home / "small", home / "large"
     small.mkdir()
     for folder in range(FILES // 100):
@@ -158,12 +158,12 @@ async def _turns(home: Path, sandbox: LocalSandbox, revisions: FileRevisions) ->
     await sandbox.end_session(SessionId("small"))
     await sandbox.end_session(SessionId("large"))
     added = ours([large_s - small_s for small_s, large_s in zip(alone, among, strict=True)], scale=1e3)
-    what = f"what {FILES:,} files add to a turn with a command"
+    what = f"time that {FILES:,} files add to a turn with a command"
     return Row("sandboxed.turn", what, "ms", added, bar=BAR_TURN_MS)
 
 
 async def _in_turns(works: Sequence[Work], times: int) -> list[list[float]]:
-    """Time several things in turn, so that noise meets them alike."""
+    """Time several actions in turn, so that noise affects all equally."""
     found: list[list[float]] = [[] for _ in works]
     for _ in range(times):
         for slot, work in zip(found, works, strict=True):

@@ -1,7 +1,7 @@
-"""A model that says what time it is: every fragment of its answer is when it was sent.
+"""A model that tells the time: every fragment of its answer is the time when it was sent.
 
-`python scale_clock.py` prints its address and speaks as OpenAI's Chat Completions do. The name of the model
-says how many fragments it sends, and how many milliseconds lie between them: `clock-200-50`.
+`python scale_clock.py` prints its address and serves OpenAI's Chat Completions. The name of the model
+contains the number of fragments and the milliseconds between them: `clock-200-50`.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""What the sizing stands on: bytes in PostgreSQL, what idle nodes use, and the store with 100,000 sessions.
+"""Basis of the sizing: bytes in PostgreSQL, the load of idle nodes, and the store with 100,000 sessions.
 
-`engine`: runs of 10 turns through a gateway and a worker; how the tables of Bridle and of its engine grow.
+`engine`: runs of 10 turns through a gateway and a worker; growth of the tables of Bridle and of its engine.
 `many`: sessions of two turns each, written by the store itself; lists, openings and appends before and after.
 """
 
@@ -32,7 +32,7 @@ WHERE n.nspname = '{schema}' AND c.relkind = 'r' AND c.relname LIKE '{table}'
 
 
 async def engine(folder: str) -> None:
-    """Print what nodes use that have nothing to do, and what a run leaves behind in the database."""
+    """Print the load of idle nodes, and how much data a run leaves in the database."""
     async with cluster(folder) as stage:
         model = stage.script(looking(TURNS))
         counts = [0]
@@ -59,7 +59,7 @@ async def engine(folder: str) -> None:
 
 
 async def connections(stage: Cluster) -> int:
-    """Return how many connections there are, once they have settled."""
+    """Return the number of connections once it is stable."""
     await asyncio.sleep(1)
     asked = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
     found: int = stage.run(asked)[0][0]
@@ -67,14 +67,14 @@ async def connections(stage: Cluster) -> int:
 
 
 async def idle_cores(stage: Cluster) -> dict[str, float]:
-    """Return what everybody uses who has nothing to do."""
+    """Return the load of idle processes."""
     before = stage.cpu()
     await asyncio.sleep(IDLE_S)
     return {role: cpu / IDLE_S for role, cpu in used(before, stage.cpu()).items()}
 
 
 def figures(stage: Cluster) -> dict[str, int]:
-    """Return the bytes of tables with their indexes, and what PostgreSQL counts."""
+    """Return the bytes of tables with their indexes, and PostgreSQL's counters."""
     stage.run("CHECKPOINT")
     time.sleep(1.1)  # backends report once a second
     found = {
@@ -91,7 +91,7 @@ def figures(stage: Cluster) -> dict[str, int]:
 
 
 def named(number: int) -> Any:
-    """Return the id of a session, as long as real ones are and as much in order."""
+    """Return a session id as long and as ordered as real ones."""
     from bridle.core.ids import SessionId
 
     return SessionId(f"0193a5c0-1111-7222-8333-{number:012x}")
@@ -105,7 +105,7 @@ def small_session(session: Any) -> list[Any]:
 
 
 async def fill(store: Any, first: int, last: int) -> float:
-    """Write sessions; returns how many a second."""
+    """Write sessions; return how many per second."""
     numbers = iter(range(first, last))
     began = time.monotonic()
 
@@ -172,7 +172,7 @@ async def many() -> tuple[dict[str, list[float]], dict[str, list[float]]]:
 
 
 def main() -> list[Line]:
-    """A hundred times as many sessions may cost a little more, not a hundred times as much."""
+    """A hundred times as many sessions may cost a little more, but not a hundred times as much."""
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(engine(folder))
     few, lots = asyncio.run(many())

@@ -1,8 +1,8 @@
-"""What 10,000, 100,000 and a million sessions need, computed from what the other benches have measured.
+"""Machines for 10,000, 100,000 and a million sessions, computed from the results of the other benches.
 
-Nothing is started: `Measured` is what `scale_turns`, `scale_watch`, `scale_waiting` and `scale_many` have
-printed, `Assumed` is what people do, and `needs` is the arithmetic between them. It prints the table of
-docs/scale.md. Change the assumptions to those of your own people and run it again.
+Nothing is started: `Measured` has the results of `scale_turns`, `scale_watch`, `scale_waiting` and
+`scale_many`, `Assumed` has assumptions about users, and `needs` computes the rest. It prints the table of
+docs/scale.md. Adapt the assumptions to your own users and run it again.
 """
 
 import math
@@ -12,7 +12,7 @@ from rows import Line
 
 
 class Measured(Struct, frozen=True):
-    """What a turn, a run and a node cost, on cores of one 2-core virtual machine."""
+    """Cost of a turn, a run and a node, on one 2-core virtual machine."""
 
     worker_turn_s: float = 0.0114
     gateway_turn_s: float = 0.0010
@@ -21,19 +21,19 @@ class Measured(Struct, frozen=True):
     worker_run_s: float = 0.018
     gateway_run_s: float = 0.009
     postgres_run_s: float = 0.011
-    """CPU that a run costs beside its turns: the leg, its claim, its settings."""
+    """CPU of a run in addition to its turns: the assignment, its claim, its settings."""
     worker_fragment_s: float = 0.0002
     gateway_fragment_s: float = 0.00012
-    """CPU for each streamed fragment that somebody watches."""
+    """CPU for each streamed fragment with a watcher."""
     worker_idle: float = 0.045
     gateway_idle: float = 0.004
     postgres_idle: float = 0.006
-    """Cores of a node that has nothing to do; PostgreSQL's for each node."""
+    """Cores of an idle node, and of PostgreSQL for each node."""
     worker_connections: int = 33
     gateway_connections: int = 16
     """After load, with `store.pool = 8`."""
     worker_mb: float = 115.0
-    """Resident, of a worker that has run thousands of sessions; 64 at once."""
+    """Resident memory of a worker that has run thousands of sessions, 64 at once."""
     session_bytes: float = 611.0
     """The row of a session with its indexes."""
     turn_bytes: float = 3_700.0
@@ -43,35 +43,35 @@ class Measured(Struct, frozen=True):
     wal_turn_bytes: float = 8_750.0
     flushes_turn: float = 4.0
     transactions_turn: float = 14.8
-    """Of PostgreSQL for each turn, runs of 10 turns; flushes of several commits at once count once."""
+    """PostgreSQL's flushes per turn in runs of 10 turns; a flush of several commits counts once."""
 
 
 class Assumed(Struct, frozen=True):
-    """What people do, and what a machine may be used for."""
+    """Assumptions about users and about the use of machines."""
 
     active: float = 0.05
-    """The share of sessions that are worked with on a day."""
+    """The share of sessions that are active on a day."""
     runs_per_day: float = 10.0
-    """Of a session that is worked with."""
+    """For each active session."""
     turns_per_run: float = 10.0
     turn_s: float = 8.0
-    """A model's answer and its tools."""
+    """Duration of a model's answer and its tools."""
     fragments_per_turn: float = 100.0
     watched: float = 1.0
-    """The share of runs that somebody watches live."""
+    """The share of runs with a live watcher."""
     peak: float = 4.0
-    """The busiest hour against the mean of the day."""
+    """The busiest hour divided by the mean of the day."""
     turns_per_session: float = 50.0
-    """That a session has collected in its life, and that are kept."""
+    """Turns of a session over its lifetime that are stored."""
     days_of_legs: float = 7.0
     utilisation: float = 0.5
-    """Of a core that is planned with at the peak."""
+    """The planned share of a core at the peak."""
     runs_at_once: float = 64.0
     """`scale.runs` of a worker."""
 
 
 class Need(Struct, frozen=True):
-    """What a number of sessions needs at the peak."""
+    """The resources that a number of sessions needs at the peak."""
 
     sessions: int
     runs_at_once: float
@@ -87,7 +87,7 @@ class Need(Struct, frozen=True):
 
 
 def needs(sessions: int, cost: Measured, people: Assumed) -> Need:
-    """Compute what a number of sessions needs; a worker and a gateway are processes of one core each."""
+    """Compute the resources for a number of sessions; workers and gateways are processes of one core each."""
     runs_per_s = sessions * people.active * people.runs_per_day / 86_400 * people.peak
     turns_per_s = runs_per_s * people.turns_per_run
     fragments = turns_per_s * people.fragments_per_turn * people.watched
@@ -141,7 +141,7 @@ ROWS = (
 
 
 def main() -> list[Line]:
-    """Print the table; there is nothing to compare it with."""
+    """Print the table; it has no bars."""
     found = [needs(sessions, Measured(), Assumed()) for sessions in (10_000, 100_000, 1_000_000)]
     print("| at the peak | " + " | ".join(f"{need.sessions:,} sessions" for need in found) + " |")
     print("|---|" + "---|" * len(found))

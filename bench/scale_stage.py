@@ -1,7 +1,7 @@
-"""A cluster for the benches of scale: PostgreSQL, workers and gateways, each as processes of their own.
+"""A cluster for the scale benches: PostgreSQL, workers and gateways as separate processes.
 
-Everything is on this one machine. PostgreSQL waits for the disk at each commit, as a real one does, and is
-reached over TCP; gateways are reached by their sockets, as the command line reaches them.
+Everything runs on this one machine. PostgreSQL waits for the disk at each commit, like a real one, and is
+reached over TCP; gateways are reached through their sockets, like from the command line.
 """
 
 import asyncio
@@ -61,11 +61,11 @@ class Process:
         return self._child.pid
 
     def check(self) -> None:
-        """Raise when it has ended."""
+        """Raise an error if the process has ended."""
         assert self._child.poll() is None, (self.home / "log").read_text()[-4000:]
 
     async def stop(self) -> None:
-        """Let it end, and wait for that."""
+        """Stop the process, and wait for its end."""
         if self._child.poll() is None:
             self._child.send_signal(signal.SIGTERM)
         try:
@@ -90,11 +90,11 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Return where the database is."""
+        """Return the address of the database."""
         return self.server.url("bridle")
 
     def script(self, script: dict[str, Any], name: str = "script") -> str:
-        """Write a script down; returns the name of a model that plays it."""
+        """Save a script; return the name of a model that replays it."""
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(script))
         return f"scripted/{path}"
@@ -108,14 +108,14 @@ class Cluster:
         return home
 
     async def start(self, role: str, **settings: str) -> Process:
-        """Start a worker or a gateway, and wait until others know it."""
+        """Start a worker or a gateway, and wait until the others know it."""
         self._numbers[role] += 1
         name = f"{role[0]}{self._numbers[role]}"
         home = self.home(name, **settings)
         argv = [PYTHON, "-m", "bridle", role]
         with (home / "log").open("ab") as log:
             env = child_env(BRIDLE_HOME=str(home), BRIDLE_DATABASE_URL=self.url)
-            child = subprocess.Popen(  # noqa: ASYNC220  nothing else happens meanwhile
+            child = subprocess.Popen(  # noqa: ASYNC220  nothing else runs meanwhile
                 argv, env=env, cwd=home, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
         process = Process(role, home, child)
@@ -129,7 +129,7 @@ class Cluster:
     def _is_known(self, name: str, process: Process) -> bool:
         if process.role == "gateway" and not (process.home / "run/daemon.sock").exists():
             return False
-        with suppress(Exception):  # the tables may not be there yet
+        with suppress(Exception):  # the tables may not exist yet
             asked = f"SELECT 1 FROM bridle.workers WHERE node = '{name}' AND NOT gone"
             return bool(self.server.run(asked, database="bridle"))
         return False
@@ -154,7 +154,7 @@ class Cluster:
             await client.aclose()
 
     def cpu(self) -> dict[str, float]:
-        """Return the CPU seconds so far, by role; those of PostgreSQL with all of its processes."""
+        """Return the CPU seconds so far, by role; for PostgreSQL, of all its processes."""
         used = {"worker": 0.0, "gateway": 0.0, "postgres": tree_cpu_s(self.server.pid)}
         for process in self.processes:
             used[process.role] += tree_cpu_s(process.pid)
@@ -167,7 +167,7 @@ class Cluster:
 
 @asynccontextmanager
 async def cluster(folder: str | Path) -> AsyncIterator[Cluster]:
-    """Start a PostgreSQL with an empty database; what is started beside it ends first."""
+    """Start a PostgreSQL with an empty database; at the end, stop the nodes first."""
     server = start_postgres()
     built = Cluster(Path(folder), server)
     try:
@@ -194,7 +194,7 @@ def start_postgres() -> "Server":
 
 
 def tree_cpu_s(pid: int) -> float:
-    """Return the CPU seconds of a process, of its children and of those that have ended."""
+    """Return the CPU seconds of a process and of its children, including ended ones."""
     total = 0.0
     with suppress(FileNotFoundError, ProcessLookupError):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -211,29 +211,29 @@ def resident_mb(pid: int) -> float:
 
 
 def threads(pid: int) -> int:
-    """Return how many threads a process has."""
+    """Return the number of threads of a process."""
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
 def used(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
-    """Return what was used between two looks."""
+    """Return the difference between two measurements."""
     return {role: after[role] - before[role] for role in after}
 
 
 def percentile(found: Sequence[float], share: float) -> float:
-    """Return the value below which this share of all lies."""
+    """Return the value below which this share of all values lies."""
     ordered = sorted(found)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def spread(found: Sequence[float]) -> str:
-    """Say how values in seconds are spread, in milliseconds."""
+    """Describe the spread of values in seconds, in milliseconds."""
     p50, p99 = statistics.median(found) * 1000, percentile(found, 0.99) * 1000
     return f"p50 {p50:.1f} ms, p99 {p99:.1f} ms, most {max(found) * 1000:.0f} ms of {len(found)}"
 
 
 def load() -> str:
-    """Say how busy this machine is: others may be at work on it."""
+    """Describe the load of this machine, which other work may share."""
     return f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
 
 
@@ -241,7 +241,7 @@ def load() -> str:
 
 
 def looking(turns: int, **more: Any) -> dict[str, Any]:
-    """Return the script of a run that reads a file in every turn but the last; `more` is of every reply."""
+    """Return the script of a run that reads a file in every turn but the last; every reply has `more`."""
     looks = [
         {
             "text": f"I will look at file number {number} now and tell you what is in it.",
@@ -253,7 +253,7 @@ def looking(turns: int, **more: Any) -> dict[str, Any]:
 
 
 async def begin(api: Any, work: Path, model: str, **options: Any) -> tuple["SessionId", Any]:
-    """Begin a session and give it a prompt; returns the session and the receipt."""
+    """Create a session and submit a prompt; return the session and the receipt."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, RunOptions
 
@@ -263,7 +263,7 @@ async def begin(api: Any, work: Path, model: str, **options: Any) -> tuple["Sess
 
 
 async def run_once(api: Any, work: Path, model: str, **options: Any) -> "RunEnded":
-    """Begin a session and follow its run to the end."""
+    """Create a session and follow its run to the end."""
     session, receipt = await begin(api, work, model, **options)
     ended: RunEnded = await wait_for_run(api, session, receipt.run_id)
     assert ended.outcome == "completed", ended
@@ -271,7 +271,7 @@ async def run_once(api: Any, work: Path, model: str, **options: Any) -> "RunEnde
 
 
 async def until_quiet(cluster: Cluster) -> None:
-    """Wait until no leg waits or runs."""
+    """Wait until no assignment waits or runs."""
     deadline = time.monotonic() + PATIENCE_S
     asked = "SELECT count(*) FROM dbos.workflow_status WHERE status IN ('PENDING', 'ENQUEUED')"
     while cluster.run(asked)[0][0]:

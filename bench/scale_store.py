@@ -1,7 +1,7 @@
-"""The store on PostgreSQL: appends, reads, lists, claims and notices, against bare psycopg doing the same.
+"""The PostgreSQL store: appends, reads, lists, claims and notifications, compared with bare psycopg.
 
-The floor of an append is one insert of the same line into a table of the same shape, on as many connections:
-no session row, no chain of hashes, no claim is looked at. Everything waits for the disk at each commit.
+The floor of an append is one insert of the same line into a table of the same shape, on as many connections,
+without session row, hash chain or claim. Everything waits for the disk at each commit.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ BARE = "INSERT INTO bare VALUES (%s, %s, %s, %s)"
 
 
 class Figures(Struct, frozen=True):
-    """How often something can be done in a second, and the CPU of each time."""
+    """The rate of an operation per second, and the CPU of each operation."""
 
     per_s: float
     here_ms: float
@@ -39,7 +39,7 @@ class Figures(Struct, frozen=True):
 
 
 async def rate(workers: int, work: Callable[[int, int], Awaitable[None]], pid: int) -> Figures:
-    """Do work in as many tasks for a while; `pid` is that of PostgreSQL."""
+    """Do work in parallel tasks for a while; `pid` is PostgreSQL's."""
     done, began, cpu, database = [0] * workers, time.monotonic(), time.process_time(), tree_cpu_s(pid)
 
     async def one(place: int) -> None:
@@ -63,7 +63,7 @@ def middle(found: list[Figures]) -> Figures:
 
 
 async def appends(postgres: Any, store: Any, pid: int) -> list[Line]:
-    """Append one event at a time in 1, 16 and 64 sessions, in turns with bare inserts."""
+    """Append one event at a time in 1, 16 and 64 sessions, alternating with bare inserts."""
     from bridle.core.codec import GENESIS, encode_records
     from bridle.core.ids import SessionId
 
@@ -98,7 +98,7 @@ async def appends(postgres: Any, store: Any, pid: int) -> list[Line]:
 
 
 async def others(postgres: Any, store: Any, pid: int) -> None:
-    """Print what claims, reads and notices take."""
+    """Print the cost of claims, reads and notifications."""
     from bridle.core.ids import SessionId
     from bridle.stores.postgres.claims import PostgresClaims
     from bridle.stores.postgres.listener import NotificationListener
@@ -138,7 +138,7 @@ async def others(postgres: Any, store: Any, pid: int) -> None:
 
 
 async def listing(store: Any) -> None:
-    """Print what a list of many sessions takes."""
+    """Print the cost of listing many sessions."""
     from bridle.core.ids import SessionId
     from bridle.core.protocol import SessionCreated
 
@@ -158,13 +158,13 @@ async def listing(store: Any) -> None:
         found = await store.list()
         times.append(time.monotonic() - began)
     print(
-        f"sessions begun: {made:,.0f}/s; list of {len(found):,}: {statistics.median(times) * 1e3:.0f} ms "
+        f"sessions created: {made:,.0f}/s; list of {len(found):,}: {statistics.median(times) * 1e3:.0f} ms "
         f"({statistics.median(times) / len(found) * 1e6:.0f} µs each)"
     )
 
 
 async def measure() -> list[Line]:
-    """Do all of it against one server."""
+    """Run all measurements on one server."""
     from bridle.stores.postgres.migrations import migrate
     from bridle.stores.postgres.pool import Postgres
     from bridle.stores.postgres.store import PostgresStore

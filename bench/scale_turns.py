@@ -1,13 +1,13 @@
-"""What durability costs: a run of 50 turns with a tool each, on one machine's store and on a cluster.
+"""Cost of durability: a run of 50 turns with a tool each, on one machine's store and on a cluster.
 
-| case | who works |
+| case | processes |
 |---|---|
 | sqlite | one process |
 | postgres | one process, with PostgreSQL as its store |
 | cluster | a gateway, a worker whose model calls and tool calls are steps of the engine, PostgreSQL |
 
-CPU is that of all processes, without the client's; the model is a script inside the process, so what is
-left is the price of the engine and of the store. Rounds take turns.
+CPU is the sum of all processes except the client. The model is a script inside the process, so the figures
+show the cost of the engine and of the store. The cases take turns.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SCRIPT = looking(TURNS)
 
 
 async def alone(home: str, work: str, model: str) -> tuple[float, float]:
-    """Return CPU and wall seconds of one run in this process, after one that loads everything."""
+    """Return CPU and wall seconds of one run in this process, after a run that loads everything."""
     from bridle.app import open_service
     from bridle.config.settings import load_settings
 
@@ -48,7 +48,7 @@ async def alone(home: str, work: str, model: str) -> tuple[float, float]:
 
 
 async def compare(folder: str) -> dict[str, list[dict[str, float]]]:
-    """Run all three in turns; returns what each round used, by process."""
+    """Run all three in turn; return the use of each round, by process."""
     found: dict[str, list[dict[str, float]]] = {"sqlite": [], "postgres": [], "cluster": []}
     async with cluster(folder) as stage:
         model = stage.script(SCRIPT)
@@ -68,7 +68,7 @@ async def compare(folder: str) -> dict[str, list[dict[str, float]]]:
                     database = tree_cpu_s(stage.server.pid)
                     argv = (__file__, str(home), str(stage.work), model)
                     cpu, wall = await asyncio.to_thread(child_figures, *argv)
-                    # Its PostgreSQL has done two runs, of which one is measured.
+                    # PostgreSQL has served two runs, of which one is measured.
                     database = (tree_cpu_s(stage.server.pid) - database) / 2
                     found[name].append({"process": cpu, "wall": wall})
                     if name == "postgres":
@@ -79,7 +79,7 @@ async def compare(folder: str) -> dict[str, list[dict[str, float]]]:
 
 
 async def short_runs(stage: Cluster, api: object) -> None:
-    """Print what runs of one turn use: what a run costs beside its turns is most of it."""
+    """Print the cost of runs of one turn, which is mostly the fixed cost of a run."""
     model = stage.script(looking(1), "short")
     await until_quiet(stage)
     before = stage.cpu()
@@ -98,14 +98,14 @@ async def short_runs(stage: Cluster, api: object) -> None:
 
 
 async def idle_cpu(stage: Cluster, seconds: float) -> float:
-    """Return what PostgreSQL uses in so much time for a cluster that has nothing to do."""
+    """Return PostgreSQL's CPU for an idle cluster over a period."""
     before = tree_cpu_s(stage.server.pid)
     await asyncio.sleep(seconds)
     return tree_cpu_s(stage.server.pid) - before
 
 
 async def served(stage: Cluster, api: object, model: str) -> dict[str, float]:
-    """Return what one run through a gateway and a worker uses."""
+    """Return the CPU of one run through a gateway and a worker."""
     await until_quiet(stage)
     before, began = stage.cpu(), time.monotonic()
     await run_once(api, stage.work, model)

@@ -1,7 +1,7 @@
-"""What 1,000 runs that wait for an approval cost a worker, and how quickly one goes on after its answer.
+"""Cost of 1,000 runs that wait for an approval, and the time until a run continues after its answer.
 
-A run that waits longer than `scale.rest_after` (here a second) lets its worker go. The worker has seen as
-many such runs before, and let them end, so that what it keeps for any run is there already.
+A worker releases a run that waits longer than `scale.rest_after` (here a second). The worker has already
+completed as many such runs, so memory that it keeps after any run is there from the start.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ SCRIPT = {
 
 
 async def until_asked(api: Any, stage: Cluster, model: str) -> tuple[Any, Any]:
-    """Begin a run and wait until it asks; returns the session and the question."""
+    """Start a run and wait for its approval request; return the session and the request."""
     from bridle.core.protocol import ApprovalRequested, Record
 
     session, _ = await begin(api, stage.work, model)
@@ -54,7 +54,7 @@ async def until_asked(api: Any, stage: Cluster, model: str) -> tuple[Any, Any]:
 
 
 async def answer(api: Any, session: Any, call_id: Any) -> tuple[float, float]:
-    """Deny what a run asks; returns the seconds until that was taken, and until the run had ended."""
+    """Deny a request; return the seconds until the receipt and until the end of the run."""
     from bridle.core.protocol import Decide, Record, RunEnded
 
     began = time.monotonic()
@@ -70,7 +70,7 @@ async def answer(api: Any, session: Any, call_id: Any) -> tuple[float, float]:
 
 
 async def ask_all(stage: Cluster, api: Any, model: str, count: int) -> list[tuple[Any, Any]]:
-    """Bring as many runs to a question, and wait until no worker holds one."""
+    """Start runs that wait for an approval, and wait until the worker has released all of them."""
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one() -> tuple[Any, Any]:
@@ -97,14 +97,14 @@ async def answer_all(api: Any, asked: list[tuple[Any, Any]]) -> None:
 
 
 def connections(stage: Cluster) -> int:
-    """Return how many connections PostgreSQL has."""
+    """Return the number of connections to PostgreSQL."""
     asked = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
     found: int = stage.run(asked)[0][0]
     return found - 1
 
 
 def figures(stage: Cluster, worker: Process, gateway: Process, when: str) -> float:
-    """Print how a worker is, and return its memory."""
+    """Print the resources of a worker, and return its memory."""
     memory = resident_mb(worker.pid)
     print(
         f"{when}: worker {memory:.1f} MB, {threads(worker.pid)} threads, "
@@ -115,7 +115,7 @@ def figures(stage: Cluster, worker: Process, gateway: Process, when: str) -> flo
 
 
 async def wait_for_people(folder: str) -> tuple[list[float], list[tuple[float, float]]]:
-    """Return the worker's memory in the stages of the bench, and what answers took."""
+    """Return the worker's memory in the stages of the bench, and the times of answers."""
     async with cluster(folder) as stage:
         model = stage.script(SCRIPT)
         worker = await stage.start("worker", scale='runs = 128\nrest_after = "1s"')
@@ -126,17 +126,17 @@ async def wait_for_people(folder: str) -> tuple[list[float], list[tuple[float, f
             memory = [figures(stage, worker, gateway, "before")]
             began = time.monotonic()
             asked = await ask_all(stage, api, model, SESSIONS)
-            print(f"{SESSIONS} runs came to rest in {time.monotonic() - began:.0f} s; {load()}")
-            memory.append(figures(stage, worker, gateway, f"with {SESSIONS} that wait"))
+            print(f"{SESSIONS} runs were released in {time.monotonic() - began:.0f} s; {load()}")
+            memory.append(figures(stage, worker, gateway, f"with {SESSIONS} waiting runs"))
             answered = [await answer(api, *each) for each in asked[:ANSWERED]]
             await answer_all(api, asked[ANSWERED:])
             await until_quiet(stage)
-            memory.append(figures(stage, worker, gateway, "after all are answered"))
+            memory.append(figures(stage, worker, gateway, "after all answers"))
     return memory, answered
 
 
 def main() -> list[Line]:
-    """Compare the memory with and without; a waiting session costs none, so the bar is what noise makes."""
+    """Compare the memory with and without waiting runs; they need none, so the bar only allows for noise."""
     with tempfile.TemporaryDirectory() as folder:
         (before, with_them, after), answered = asyncio.run(wait_for_people(str(Path(folder))))
     print(f"from an answer to its receipt: {spread([taken for taken, _ in answered])}")

@@ -1,11 +1,11 @@
-"""How late a client at another gateway sees what a worker does.
+"""Delay until a client at another gateway sees the output of a worker.
 
 ```
 model ─ fragment with the time ─▶ worker ─▶ gateway 2 ─▶ client        prompts come in at gateway 1
 ```
 
-A fragment counts from when the model has sent it, so what the worker needs to read it is part of it. A
-record counts from when the worker has made it, before PostgreSQL has stored it.
+The delay of a fragment starts when the model sends it, so it includes the time the worker takes to read it.
+The delay of a record starts when the worker creates it, before PostgreSQL stores it.
 
 | load | sessions |
 |---|---|
@@ -34,9 +34,9 @@ LOADS = {
     "busy": (50, "local/clock-200-50"),
     "records": (10, ""),
 }
-"""How many sessions, and their model; the model of the last is a script."""
+"""The number of sessions and their model; the last model is a script."""
 TURNS = 50
-APART_S = 0.1  # sessions do not begin at the same moment
+APART_S = 0.1  # sessions do not start at the same moment
 
 
 @contextmanager
@@ -52,12 +52,12 @@ def clock() -> Iterator[str]:
 
 
 async def watch_one(api: Any, session: str) -> tuple[list[float], list[float]]:
-    """Watch a session until its run has ended; returns how late fragments and records were."""
+    """Watch a session until its run ends; return the delays of fragments and records."""
     from bridle.core.protocol import Record, RunEnded, TextDelta
 
     fragments, records = [], []
     items = api.watch(session, None)
-    await anext(items)  # what was there before
+    await anext(items)  # earlier records
     print("ready", flush=True)
     async for item in items:
         now = time.time_ns()
@@ -72,7 +72,7 @@ async def watch_one(api: Any, session: str) -> tuple[list[float], list[float]]:
 
 
 async def watch_all(home: str, *sessions: str) -> None:
-    """Watch many sessions from one process, and print all that was measured."""
+    """Watch many sessions from one process, and print all delays."""
     from bridle.surfaces.daemon.daemon_files import DaemonFiles
     from bridle.surfaces.daemon.launcher import connect_if_running
 
@@ -85,7 +85,7 @@ async def watch_all(home: str, *sessions: str) -> None:
 
 
 async def lateness(stage: Cluster, count: int, model: str) -> tuple[list[float], ...]:
-    """Run sessions at once with a watcher each; returns how late fragments and records were."""
+    """Run sessions at once with a watcher each; return the delays of fragments and records."""
     one, two = (process for process in stage.processes if process.role == "gateway")
     async with stage.client(one) as api:
         sessions = [await api.create(cwd=str(stage.work)) for _ in range(count)]
@@ -117,7 +117,7 @@ async def lateness(stage: Cluster, count: int, model: str) -> tuple[list[float],
 
 
 async def prompt(api: Any, session: Any, model: str, wait_s: float) -> None:
-    """Have a session's run begun."""
+    """Start the run of a session."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt, RunOptions
 
@@ -138,7 +138,7 @@ async def measure(folder: str, url: str) -> dict[str, tuple[list[float], ...]]:
 
 
 def main() -> list[Line]:
-    """Compare with 50 ms, which the issue wants."""
+    """Compare with the limit of 50 ms."""
     with tempfile.TemporaryDirectory() as folder, clock() as url:
         found = asyncio.run(measure(folder, url))
     late = {

@@ -1,9 +1,9 @@
-"""Runs per second with 1, 2 and 4 workers, and how long a prompt waits until it is taken.
+"""Runs per second with 1, 2 and 4 workers, and how long a prompt waits for a worker.
 
-The runs wait for their model, as real ones do: it answers over HTTP after a second, three times in a run. A
-worker takes 8 sessions at a time, so what limits it is that number and not the CPU. More sessions than that
-are always waiting. All processes share the cores of one machine: the CPU that they use is printed, so that
-one can see how far from its end the machine is.
+Like real runs, these wait for their model, which answers over HTTP after a second, three times per run. A
+worker takes 8 sessions at a time, so this number limits it, not the CPU. More sessions are always waiting.
+All processes share the cores of one machine; the bench prints their CPU, which shows how much of the machine
+is still free.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ QUICK = {"replies": [{"text": "Hello."}]}
 
 
 async def throughput(folder: str, url: str) -> tuple[dict[int, list[float]], list[float], list[float]]:
-    """Return runs per second by the number of workers, and how long prompts took to be taken and begun."""
+    """Return runs per second by number of workers, and the seconds until prompts are taken and started."""
     found: dict[int, list[float]] = {count: [] for count in WORKERS}
     async with cluster(folder) as stage:
         provider = f'[providers.local]\nbase_url = "{url}"'
@@ -47,9 +47,9 @@ async def throughput(folder: str, url: str) -> tuple[dict[int, list[float]], lis
 
 
 async def full_of_work(stage: Cluster, gateway: Process, workers: int) -> float:
-    """Keep workers busy for some waves of runs; returns runs per second."""
+    """Keep workers busy for several waves of runs; return runs per second."""
     capacity = workers * RUNS
-    slots = asyncio.Semaphore(capacity + capacity // 2)  # some always wait for a worker
+    slots = asyncio.Semaphore(capacity + capacity // 2)  # more than the workers can take
 
     async def one(api: Any) -> None:
         async with slots:
@@ -73,7 +73,7 @@ async def full_of_work(stage: Cluster, gateway: Process, workers: int) -> float:
 
 
 async def acceptance(stage: Cluster, gateway: Process) -> tuple[list[float], list[float]]:
-    """Return how long prompts to idle workers take until they are taken, and until their run is seen."""
+    """Return the seconds until idle workers take prompts, and until clients see their runs."""
     model = stage.script(QUICK, "quick")
     taken, begun = [], []
     async with stage.client(gateway) as api:
@@ -90,7 +90,7 @@ async def acceptance(stage: Cluster, gateway: Process) -> tuple[list[float], lis
 
 
 def main() -> list[Line]:
-    """Compare with linear growth; the issue wants 0.8 of it."""
+    """Compare with linear growth; at least 0.8 of it is required."""
     with tempfile.TemporaryDirectory() as folder, serving(SCRIPT) as url:
         rates, taken, begun = asyncio.run(throughput(folder, url))
     print(f"from a new session's prompt to its receipt: {spread(taken)}")
@@ -98,7 +98,7 @@ def main() -> list[Line]:
     rows = []
     for count in WORKERS[1:]:
         each = ours((1 / rate for rate in rates[count]), scale=1e3)
-        linear = figure("one worker's, divided", (1 / rate for rate in rates[1]), scale=1e3 / count)
+        linear = figure("one worker's time, divided", (1 / rate for rate in rates[1]), scale=1e3 / count)
         rows.append(
             Row(f"scale.workers.{count}", f"a run of {count} busy workers", "ms", each, (linear,), 1.25)
         )

@@ -1,6 +1,6 @@
-"""What grep and glob add to bare ripgrep on a tree of 50,000 files; both have to find the same.
+"""Cost that grep and glob add to bare ripgrep in a tree of 50,000 files; both must find the same.
 
-ripgrep is asked for a type of file where that is possible: a `--glob` would not obey .gitignore.
+Where possible, ripgrep searches by file type, because `--glob` ignores .gitignore.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ BARE = (find_ripgrep(), "--no-config", "--hidden", "--no-require-git", "--glob=!
 
 
 def main() -> list[Line]:
-    """Search in several ways; the bar is that of the issue."""
+    """Search in several ways, and compare with the bar."""
     with tempfile.TemporaryDirectory() as place:
         make_tree(Path(place))
         context = ToolContext(SessionId("bench"), place, lambda _: None)
@@ -49,7 +49,7 @@ def make_tree(root: Path) -> None:
 
 
 def searches() -> list[tuple[str, Tool, dict[str, object], tuple[str, ...], int]]:
-    """Return the name of each search, the tool and its arguments, ripgrep's, and how many files have it."""
+    """Return each search: its name, the tool and its arguments, ripgrep's, and how many files match."""
     return [
         ("grep of a rare text", Grep(), {"pattern": "needle"}, ("-n", "-e", "needle"), 50),
         (
@@ -74,7 +74,7 @@ def searches() -> list[tuple[str, Tool, dict[str, object], tuple[str, ...], int]
 async def compare(
     name: str, tool: Tool, args: dict[str, object], bare: tuple[str, ...], found: int, context: ToolContext
 ) -> Row:
-    """Run both in turns and compare the processor time of each: on a busy machine clocks say little."""
+    """Run both in turn and compare their CPU time: on a busy machine, wall time means little."""
 
     def ripgrep() -> int:
         done = subprocess.run([*BARE, *bare, "./"], cwd=context.cwd, capture_output=True, check=True)
@@ -101,7 +101,7 @@ def slug(name: str) -> str:
 
 
 def cpu_s() -> float:
-    """Return the processor time of this process and of the children it has waited for."""
+    """Return the CPU time of this process and of the children it has waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + usage.ru_utime + usage.ru_stime
 

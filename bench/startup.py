@@ -1,4 +1,4 @@
-"""What `bridle --help` and `bridle session list` cost, against importing asyncio."""
+"""Cost of `bridle --help` and `bridle session list`, compared with importing asyncio."""
 
 import tempfile
 

@@ -1,4 +1,4 @@
-"""What the stores cost: appending one event, and opening a long session for its next turn."""
+"""Cost of the stores: appending one event, and opening a long session for its next turn."""
 
 import asyncio
 import subprocess
@@ -27,7 +27,7 @@ KINDS = {"SqliteStore": "sqlite", "JsonlStore": "jsonl"}
 
 
 def main() -> list[Line]:
-    """Run all of it; the bars are those of the issue."""
+    """Run all measurements, and compare with the bars."""
     with tempfile.TemporaryDirectory() as place:
         rows: list[Line] = [*asyncio.run(appends(Path(place)))]
         rows += asyncio.run(openings(Path(place)))
@@ -36,7 +36,7 @@ def main() -> list[Line]:
 
 
 async def appends(place: Path) -> list[Row]:
-    """Append one event at a time, in turns with bare inserts of the same bytes into the same table."""
+    """Append one event at a time, alternating with bare inserts of the same bytes into the same table."""
     events = turn_events(turn=1)
     lines = [line for _, line in encode_records(GENESIS, 1, CLOCK.now_ms(), events)]
     bare = bare_database(place / "bare.db")
@@ -87,7 +87,7 @@ def bare_database(path: Path) -> apsw.Connection:
 
 
 async def openings(place: Path) -> list[Row]:
-    """Read the newest records that fill a window, against reading just these lines from a plain file."""
+    """Read the newest records that fill a window, compared with reading these lines from a plain file."""
     events = long_session(MESSAGES)
     rows = []
     for name, store in both_stores(place / "long"):
@@ -113,7 +113,7 @@ async def openings(place: Path) -> list[Row]:
 
 
 async def in_turns(plain: Callable[[], object], store: Store) -> tuple[list[float], list[float]]:
-    """Time both, alternating, so that noise meets them alike; return the CPU seconds of each."""
+    """Time both, alternating, so that noise affects both equally; return the CPU seconds of each."""
     plain_s, store_s = [], []
     for _ in range(ROUNDS):
         started = time.process_time()
@@ -126,21 +126,21 @@ async def in_turns(plain: Callable[[], object], store: Store) -> tuple[list[floa
 
 
 def read_plain(path: Path, start: int) -> list[Record]:
-    """Read and decode the end of a file whose place is known."""
+    """Read and decode the end of a file from a known position."""
     with path.open("rb") as file:
         file.seek(start)
         return [decode_record(line) for line in file.read().splitlines()]
 
 
 def both_stores(place: Path) -> Iterator[tuple[str, SqliteStore | JsonlStore]]:
-    """Give each durable store an empty place."""
+    """Yield each durable store in an empty folder."""
     place.mkdir(exist_ok=True)
     yield "SqliteStore", SqliteStore(place / "bridle.db", CLOCK)
     yield "JsonlStore", JsonlStore(place / "sessions", CLOCK)
 
 
 def memory(place: Path) -> list[Row]:
-    """Open a session of 40 MB in a process of its own and see how far its memory grows."""
+    """Open a session of 40 MB in a separate process and measure how far its memory grows."""
     rows = []
     for kind in ("sqlite", "jsonl"):
         script = Path(__file__).with_name("store_session.py")

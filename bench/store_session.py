@@ -1,4 +1,4 @@
-"""A long session for the store bench; run as a program it opens one and prints how memory grew.
+"""A long session for the store bench; as a program, it opens one and prints how much memory grew.
 
 `python store_session.py sqlite|jsonl PLACE BYTES` builds in one process and opens in another.
 """
@@ -35,7 +35,7 @@ LARGEST_PAGE = 256
 
 
 class WallClock:
-    """The real time."""
+    """The real clock."""
 
     def now_ms(self) -> int:
         """Return the wall clock."""
@@ -50,7 +50,7 @@ CLOCK = WallClock()
 
 
 def turn_events(turn: int, output_bytes: int = 1_200) -> list[Event]:
-    """Return what one turn with one tool call records: two messages in five events."""
+    """Return the events of a turn with one tool call: two messages in five events."""
     call = ToolCall(CallId(f"call_{turn}"), "read_file", {"path": f"src/module_{turn}.py", "start_line": 1})
     reply = Message("assistant", (Text(f"I look at module {turn} to see how it is used. " * 4), call))
     output = ("    return value  # a line of code\n" * (output_bytes // 35 + 1))[:output_bytes]
@@ -65,7 +65,7 @@ def turn_events(turn: int, output_bytes: int = 1_200) -> list[Event]:
 
 
 def long_session(messages: int, output_bytes: int = 1_200) -> list[Event]:
-    """Return a session of that many messages."""
+    """Return a session of `count` messages."""
     events: list[Event] = [SessionCreated(SESSION, "/work"), MessageAdded(user_message("Go on."), tokens=4)]
     for turn in range(1, messages // 2 + 1):
         events += turn_events(turn, output_bytes)
@@ -93,7 +93,7 @@ def make_store(kind: str, place: Path) -> SqliteStore | JsonlStore:
 
 
 def build(kind: str, place: Path, size_bytes: int) -> None:
-    """Write a session of about that size."""
+    """Write a session of about the given size."""
     output_bytes = 15_000
     messages = 2 * size_bytes // (output_bytes + 1_850)
 
@@ -115,7 +115,7 @@ async def growth(kind: str, place: Path) -> int:
 
 
 def peak_bytes() -> int:
-    """Return this process's peak memory; getrusage would begin with that of the parent."""
+    """Return this process's peak memory; getrusage would start with the parent's."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 

@@ -1,6 +1,6 @@
-"""What it costs to be followed: a 50-turn run with traces and metrics on, against the same run without.
+"""Cost of telemetry: a 50-turn run with traces and metrics, compared with the same run without.
 
-When it is off nothing of it is there: the store is the store itself, and nothing is imported.
+Without telemetry there is no cost: the store is not wrapped, and nothing is imported.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ server.serve_forever()
 
 
 async def followed_run(url: str, collector: str) -> list[float]:
-    """Return the CPU seconds of each run that is told to a collector, with what telling takes."""
+    """Return the CPU seconds of each run with a collector, including the export."""
     from bridle.telemetry.exporter import Telemetry, TelemetryOptions
 
     plan = TelemetryOptions("bench", traces=True, metrics=True, logs=True, endpoint=collector)

@@ -1,7 +1,7 @@
-"""What tool servers cost beside the bare SDK: a call, the start of a session with ten, and `--help` with ten.
+"""Cost of MCP servers against the bare SDK: a call, the start of a session with ten, and `--help` with ten.
 
-The bare SDK is imported, connects and lists what the same ten servers offer; what a session needs beyond
-that is our own.
+The bare SDK is imported, connects and lists the tools of the same ten servers; any cost beyond that is
+Bridle's.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ PROMISED_MS = 50.0
 
 
 async def calls_s() -> tuple[list[float], list[float]]:
-    """Return the CPU times of calls through us, and of the same calls by the bare SDK."""
+    """Return the CPU times of calls through Bridle, and of the same calls by the bare SDK."""
     from mcp import Client, StdioServerParameters
 
     through_us, bare = [], []
@@ -51,7 +51,7 @@ async def calls_s() -> tuple[list[float], list[float]]:
 
 @asynccontextmanager
 async def opened(count: int) -> "AsyncIterator[tuple[tuple[Tool, ...], ToolContext]]":
-    """Give the tools of some echo servers, and a context to call them in."""
+    """Yield the tools of some echo servers, and a context to call them in."""
     from bridle.core.ids import SessionId
     from bridle.core.ports import ToolContext
     from bridle.mcp.servers import McpServers
@@ -76,14 +76,14 @@ async def opened(count: int) -> "AsyncIterator[tuple[tuple[Tool, ...], ToolConte
 
 
 async def start_ours() -> None:
-    """Print the CPU time that ten servers add to a session's start in this process, the SDK's included."""
+    """Print the CPU time that ten servers add to a session's start in this process, including the SDK."""
     began = time.process_time()
     async with opened(SERVERS):
         print(time.process_time() - began)
 
 
 async def start_bare() -> None:
-    """Print the CPU time of the bare SDK for the same."""
+    """Print the CPU time of the bare SDK for the same work."""
     began = time.process_time()
     from mcp import Client, StdioServerParameters
 
@@ -102,7 +102,7 @@ async def start_bare() -> None:
 
 
 def starts_s() -> tuple[list[float], list[float]]:
-    """Return both, of several processes each."""
+    """Return both CPU times, from several processes each."""
     times: dict[str, list[float]] = {"ours": [], "bare": []}
     for _ in range(STARTS):
         for which, found in times.items():
@@ -125,7 +125,7 @@ def helps_s() -> tuple[list[float], list[float]]:
 
 
 def main() -> list[Line]:
-    """Compare with the promises."""
+    """Compare with the bars."""
     called, bare_called = asyncio.run(calls_s())
     started, bare_started = starts_s()
     with_ten, without = helps_s()
@@ -137,7 +137,7 @@ def main() -> list[Line]:
         [
             Row(
                 "mcp.call",
-                "a call of a tool of a server",
+                "a tool call to a server",
                 "ms CPU",
                 ours(called, scale=1e3 / CALLS),
                 (sdk,),

@@ -1,8 +1,8 @@
-"""What `bridle` costs until its first frame, against importing Textual and showing an empty app.
+"""Cost of `bridle` until its first frame, compared with importing Textual and showing an empty app.
 
-Both run in a terminal of their own, which this process reads: the clocks are looked at when the last word of
-the first frame has come. The daemon is not there yet and is not waited for. The terminal answers what it is
-asked, as a real one does.
+Each runs in its own terminal, which this process reads; the clocks are read when the last word of the first
+frame has arrived. The daemon does not run yet, and `bridle` does not wait for it. The terminal answers
+queries like a real one.
 """
 
 import fcntl
@@ -56,7 +56,7 @@ def main() -> list[Line]:
 
 
 def until_shown(argv: list[str], last: bytes, env: dict[str, str], cwd: Path) -> tuple[float, float]:
-    """Run a program in a terminal until it has shown something; return its CPU and the wall seconds."""
+    """Run a program in a terminal until it shows a word; return its CPU and wall seconds."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
     start = time.perf_counter()

@@ -1,9 +1,9 @@
-"""A long answer that arrives in 20,000 fragments, and a walk through 100,000 items, in the conversation view.
+"""A long answer in 20,000 fragments, and scrolling through 100,000 items, in the conversation view.
 
-Fragments come at 5,000 a second, as patches of a board do; every frame is drawn to a screen of 100×40 that
-nobody sees. The CPU of the last quarter against the first tells whether the work grows with the answer; a key
-that is pressed every 20 ms tells how long a user waits. Memory is flat if walking up through 100,000 items
-and down again holds no more than walking through 10,000.
+Fragments come at 5,000 a second, as patches of the view model; every frame is drawn to an invisible screen of
+100×40. The CPU of the last quarter divided by the first shows whether the work grows with the answer; a key
+press every 20 ms shows how long a user waits. Memory is flat if scrolling up through 100,000 items and down
+again takes no more than scrolling through 10,000.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ def fragments(count: int) -> list[str]:
 
 
 def new_app(conversation):  # type: ignore[no-untyped-def]
-    """Return an app that shows a conversation and counts how long keys wait."""
+    """Return an app that shows a conversation and measures how long keys wait."""
     from textual.app import App, ComposeResult
     from textual.events import Key
 
@@ -62,7 +62,7 @@ def new_app(conversation):  # type: ignore[no-untyped-def]
 
 
 async def stream() -> list[float]:
-    """Return the CPU seconds of each quarter, and the time that 99 of 100 keys wait at most."""
+    """Return the CPU seconds of each quarter, and the 99th percentile of the key delays."""
     from textual.events import Key
 
     from bridle.surfaces.shared.view_model.view_types import Answer, Grow, Put
@@ -95,7 +95,7 @@ async def stream() -> list[float]:
 
 
 async def walk(items: int) -> list[float]:
-    """Return the CPU seconds of walking up through a session of so many items, and to its end again."""
+    """Return the CPU seconds of scrolling up through a session of `count` items and back to its end."""
     from bridle.core.ids import CallId, SessionId
     from bridle.surfaces.shared.view_model.view_types import (
         Answer,
@@ -177,7 +177,7 @@ def main() -> list[Line]:
             ),
             Row(
                 "tui.walk",
-                f"peak memory of a walk through {MANY_ITEMS:,} items",
+                f"peak memory of scrolling through {MANY_ITEMS:,} items",
                 "MB",
                 walked,
                 (shorter,),

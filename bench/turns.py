@@ -1,4 +1,4 @@
-"""A 50-turn tool run over loopback HTTP, store included, against a bare loop with the same client."""
+"""A 50-turn run with tools over loopback HTTP, store included, against a bare loop with the same client."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ SCRIPT = {
 
 
 class Look:
-    """A tool that costs next to nothing."""
+    """A tool that costs almost nothing."""
 
     parallel = True
 
@@ -78,7 +78,7 @@ class OneModel:
 
 
 def open_service(home: Path, url: str, telemetry: "Telemetry | None" = None) -> "SessionService":
-    """Build an engine on the default store; `url` is a server's, or "scripted" for one in the process."""
+    """Build an engine on the default store; `url` is a server's, or "scripted" for a model in the process."""
     from bridle.app.telemetry import with_telemetry
     from bridle.core.agent import Agent
     from bridle.providers.scripted import ScriptedProvider
@@ -109,7 +109,7 @@ def open_service(home: Path, url: str, telemetry: "Telemetry | None" = None) -> 
 
 
 async def bridle_run(url: str, telemetry: "Telemetry | None" = None) -> list[float]:
-    """Return the CPU seconds of each run through the whole engine, after one that loads its code."""
+    """Return the CPU seconds of each run through the whole engine, after a run that loads its code."""
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
 
@@ -128,7 +128,7 @@ async def bridle_run(url: str, telemetry: "Telemetry | None" = None) -> list[flo
 
 
 async def bare_run(url: str) -> list[float]:
-    """Return the CPU seconds of each loop with nothing around the same requests."""
+    """Return the CPU seconds of each bare loop with the same requests."""
     import aiohttp
 
     spec = Look().spec
@@ -161,7 +161,7 @@ async def bare_run(url: str) -> list[float]:
 
 
 async def bare_turn(client: Any, url: str, body: dict[str, Any]) -> tuple[str, Sequence[dict[str, Any]]]:
-    """Send one request and gather the streamed reply."""
+    """Send one request and collect the streamed reply."""
     text, calls = "", {}
     async with client.post(f"{url}/chat/completions", json=body) as response:
         async for line in response.content:

@@ -1,8 +1,9 @@
-"""One run of 20,000 fragments and 1, 10 or 100 clients that watch it by server-sent events.
+"""One run of 20,000 fragments with 1, 10 or 100 clients that watch it over server-sent events.
 
-The model writes 4,000 fragments a second, as much as dozens of real ones; the clients are one other process
-that reads everything and checks that nothing was dropped. What is measured is the CPU of the server: the
-engine, its store, and the streams. Encoding is done once, so more clients cost their writes and little else.
+The model writes 4,000 fragments a second, as many as dozens of real models. The clients share one other
+process, which reads everything and checks that nothing was dropped. The bench measures the CPU of the server:
+the engine, its store, and the streams. Encoding happens once, so more clients cost little more than their
+writes.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ FRAGMENT = b"event: text_delta"
 
 
 class Steady:
-    """A provider that writes at a steady pace, once it is told to."""
+    """A provider that writes at a steady pace after a signal."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()
@@ -51,7 +52,7 @@ class Steady:
 
 
 async def serve() -> None:
-    """Print the port; when a line comes, run the prompt and print the CPU seconds until all was told."""
+    """Print the port; on a line of input, run the prompt and print the CPU seconds until all was sent."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
@@ -102,7 +103,7 @@ async def serve() -> None:
 
 
 async def watch_all(port: str, count: str) -> None:
-    """Watch with many clients; say when all are there, and print how many fragments each has seen."""
+    """Watch with many clients; print when all are connected, and the least number of fragments seen."""
     ready = asyncio.Barrier(int(count) + 1)
 
     async def watch() -> int:
@@ -127,7 +128,7 @@ async def watch_all(port: str, count: str) -> None:
 
 
 def measure(count: int) -> float:
-    """Return the CPU seconds of a server with so many watchers."""
+    """Return the CPU seconds of a server with `count` watchers."""
     with subprocess.Popen(
         [PYTHON, __file__, "serve"],
         env=child_env(),
@@ -160,7 +161,7 @@ def measure(count: int) -> float:
 
 
 def main() -> list[Line]:
-    """Compare CPU time; a hundred watchers may cost a tenth of a hundred times one."""
+    """Compare CPU time; a hundred watchers may cost at most a tenth of a hundred times one watcher."""
     spent: dict[int, list[float]] = {count: [] for count in WATCHERS}
     for _ in range(ROUNDS):
         for count, found in spent.items():

@@ -1,10 +1,10 @@
-"""How heavy the page is, and how quick: its size, its first content, a long session, and a fast answer.
+"""Size and speed of the page: its files, its first content, a long session, and a fast answer.
 
-`size`: all files of the page as they are sent, compressed; the bar is 300 KB.
-`first`: from a click on the address of a session until its answer is on the screen, in a browser that has
-nothing kept; beside it the same with an empty document of the same server.
-`long`: the same with a session of 100,000 records, and what it transfers.
-`typing`: an answer of 20,000 words, 5,000 a second, while somebody types: how long 99 of 100 pictures take.
+`size`: all files of the page as sent, compressed; the bar is 300 KB.
+`first`: from a click on the address of a session until its answer is on the screen, in a browser with an
+empty cache; compared with an empty document from the same server.
+`long`: the same with a session of 100,000 records, and the bytes it transfers.
+`typing`: an answer of 20,000 words, 5,000 a second, while a user types: the time that 99 of 100 frames take.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ function frame() {
 look();
 frame();
 """
-"""Wants a picture fifty times in a second, also while the page is busy, and notes how long each takes."""
+"""Requests a frame fifty times a second, also while the page is busy, and records how long each takes."""
 
 
 def main() -> list[Line]:
@@ -61,7 +61,7 @@ def main() -> list[Line]:
 
 
 def size_kb() -> float:
-    """Return what all files weigh, with the document itself."""
+    """Return the size of all files, including the document itself."""
     from bridle.surfaces.web.page import make_page
 
     page = make_page()
@@ -69,7 +69,7 @@ def size_kb() -> float:
 
 
 async def in_browser() -> list[Row]:
-    """Measure what needs a browser."""
+    """Run the measurements that need a browser."""
     from tests.surfaces.web.stage import chromium
 
     async with chromium() as browser:
@@ -122,7 +122,7 @@ async def long_session(browser: "Browser") -> list[Row]:
         Row("web.long", "until the end of 100,000 records is on the screen", "s", ours(times), bar=1.5),
         Row(
             "web.long.size",
-            "transferred for it, with the page",
+            "transferred for that, page included",
             "KB",
             ours(weights, scale=1 / 1024),
             bar=1_000.0,
@@ -131,7 +131,7 @@ async def long_session(browser: "Browser") -> list[Row]:
 
 
 async def typing(browser: "Browser") -> list[Row]:
-    """Type while an answer comes."""
+    """Type while an answer streams in."""
     with tempfile.TemporaryDirectory() as folder:
         said = [f"word{number} " + ("\n\n" if number % 40 == 0 else "") for number in range(WORDS)]
         chunks = ["".join(said[at : at + 5]) for at in range(0, WORDS, 5)]
@@ -152,14 +152,14 @@ async def typing(browser: "Browser") -> list[Row]:
         await stage.aclose()
     print(f"{WORDS / took_s:,.0f} words a second, the longest wait was {waits[-1]:.0f} ms", flush=True)
     p99 = ours([waits[len(waits) * 99 // 100]])
-    return [Row("web.typing", "99 of 100 pictures take at most, while one types", "ms", p99, bar=100.0)]
+    return [Row("web.typing", "99 of 100 frames take at most, while typing", "ms", p99, bar=100.0)]
 
 
 async def _until_seen(stage: "Stage", place: str, sign: str) -> float:
     """Return how long a new browser takes to show something."""
     context = await stage.context()
     page: Page = await context.new_page()
-    response = await context.request.get(stage.link)  # logs in, and loads nothing of the page
+    response = await context.request.get(stage.link)  # logs in without loading the page
     assert response.ok
     began = time.perf_counter()
     await page.goto(f"{stage.origin}/{place}", wait_until="commit")

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes the certificates of a cluster, once: certificates.sh FOLDER [NAME...]
+# Creates the certificates of a cluster, once: certificates.sh FOLDER [NAME...]
 #
-#   ca.pem              the authority; it must sign the nodes of this cluster and nobody else
-#   node.pem, node.key  what nodes show each other
-#   http.pem, http.key  what gateways show their clients, for localhost and the names that are given
+#   ca.pem              the authority; it must sign only the nodes of this cluster
+#   node.pem, node.key  identify nodes to each other
+#   http.pem, http.key  identify gateways to clients, for localhost and each NAME
 #
-# For clients that do not know this authority, put certificates of a public one in the place of http.*.
+# For clients that do not trust this authority, replace http.* with certificates of a public one.
 set -eu
 umask 077
 
@@ -35,6 +35,6 @@ openssl req -x509 -new -key "$work/ca.key" -subj "/CN=Bridle cluster" -days 3650
 sign node "Bridle node" serverAuth,clientAuth
 sign http "Bridle gateway" serverAuth
 chmod 644 "$folder/ca.pem" "$folder/node.pem" "$folder/http.pem"
-chmod 755 "$folder" # others need the authority; the keys stay as they are
-# The key of the authority is not kept: to add a node, give it node.*; to renew, empty the folder.
+chmod 755 "$folder" # other users need ca.pem; the keys stay private
+# The key of the authority is deleted: to add a node, copy node.* to it; to renew, empty the folder.
 touch "$folder/done"

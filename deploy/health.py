@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says by its exit status whether a service answers.
+"""Checks whether a service answers; the exit code is 0 if it does.
 
 ```
 bridle-health tcp://127.0.0.1:7431
@@ -17,7 +17,7 @@ TIMEOUT_S = 4.0
 
 
 def ask(url: str, authority: str | None) -> None:
-    """Ask a service how it is; raises OSError when it is not well."""
+    """Ask a service for its health; raises OSError if it is not healthy."""
     parts = urlsplit(url)
     if parts.scheme == "tcp":
         socket.create_connection((parts.hostname or "", parts.port or 0), TIMEOUT_S).close()
@@ -27,7 +27,7 @@ def ask(url: str, authority: str | None) -> None:
 
 
 def main() -> int:
-    """Ask, and say what is wrong."""
+    """Check the service, and print the problem if there is one."""
     _, url, *authority = sys.argv
     try:
         ask(url, authority[0] if authority else None)

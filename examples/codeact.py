@@ -1,4 +1,4 @@
-"""Let the model write Python that calls your functions, instead of one call after the other."""
+"""Let the model write Python that calls your functions, instead of making one call at a time."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Be the model yourself: a provider streams its answer and says at the end what it was."""
+"""Write your own provider: it streams the answer and ends with the complete reply."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,7 +7,7 @@ import bridle
 
 
 class Echo:
-    """Repeats what was said, word by word."""
+    """Repeats the prompt, word by word."""
 
     async def stream(
         self, request: bridle.ModelRequest

@@ -1,4 +1,4 @@
-"""Let the model use functions of yours; what changes something is asked about first."""
+"""Let the model call your functions; a function that changes something needs approval."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ STOCK = {"A-17": 4, "B-2": 0}
 
 @bridle.tool
 def stock(article: str) -> int:
-    """Say how many pieces of an article there are.
+    """Return how many pieces of an article are in stock.
 
     Args:
         article: its number, as on the label

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `make demo` runs: a first answer and a first edit, in a directory and a home that are thrown away.
-# The weights of the small model are kept in ~/.bridle/models (or BRIDLE_HOME), so that they are fetched once.
+# `make demo` runs this: a first answer and a first edit, in a temporary directory and home.
+# The weights of the small model stay in ~/.bridle/models (or BRIDLE_HOME), so they are downloaded only once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,22 +15,22 @@ ln -s "$weights" "$BRIDLE_HOME/models"
 cp examples/scripts/edit.json "$place/project"
 cd "$place/project"
 
-# Shows a command as one would type it, and runs it.
+# Prints a command as a user would type it, and runs it.
 run() { printf '\n$ %s\n' "$1" && eval "$1"; }
 
 echo
-echo "A real model answers, here on this machine. It has 135 million parameters: it can chat a little."
+echo "A real model answers on this machine. It has 135 million parameters: it can chat a little."
 run 'bridle run "What is the capital of France?"'
 
 echo
-echo "It cannot edit code. A scripted model can, because its words are written down in edit.json;"
-echo "the engine, the tools, the permissions and the record around it are real."
+echo "It cannot edit code. So a scripted model makes an edit: its replies are written in edit.json,"
+echo "but the engine, the tools, the permissions and the record are real."
 run "echo 'print(\"hello\")' > hello.py"
 run 'bridle run -v --accept-edits --model scripted/edit.json "make the greeting friendlier"'
 run 'cat hello.py'
 
 echo
-echo "What a session has changed on disk can be taken back, and so can the taking back."
+echo "You can undo what a session changed on disk, and you can undo the undo."
 id=$(bridle session list --json | python -c "import json, sys; print(json.load(sys.stdin)[0]['id'][:13])")
 run "bridle session turns $id"
 run "bridle session rewind $id --to 0 --yes"
@@ -41,5 +41,5 @@ run 'bridle session list'
 run 'bridle session verify'
 
 echo
-echo "Without --accept-edits Bridle shows the diff and asks first. Everything was recorded, and is deleted now."
-echo "To use a capable model: bridle models list, then bridle config set model PROVIDER/MODEL"
+echo "Without --accept-edits, Bridle shows the diff and asks first. The demo now deletes everything it recorded."
+echo "To use a more capable model: bridle models list, then bridle config set model PROVIDER/MODEL"

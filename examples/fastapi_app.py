@@ -31,9 +31,9 @@ async def stream(name: str, text: str) -> StreamingResponse:
     session = await app.state.bridle.session(name)
 
     async def words() -> AsyncIterator[str]:
-        async with session.stream(text, check=False) as run:  # a client that goes cancels the run
+        async with session.stream(text, check=False) as run:  # a client that disconnects cancels the run
             async for item in run:
                 if isinstance(item, bridle.TextDelta):
-                    yield f"data: {json.dumps(item.text)}\n\n"  # which has no line breaks
+                    yield f"data: {json.dumps(item.text)}\n\n"  # JSON has no line breaks
 
     return StreamingResponse(words(), media_type="text/event-stream")

@@ -1,4 +1,4 @@
-"""Ask the same question of one conversation in two ways, at the same time, and let a third run judge."""
+"""Fork a conversation, ask both forks the same question at the same time, and let a third run judge."""
 
 import asyncio
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Look at what a run does, and keep it from what it should not do."""
+"""Observe what a run does, and block what it should not do."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Keep sessions in a database of your own: here SQLite, and any other that speaks SQL works the same way."""
+"""Store sessions in your own database: SQLite here, and any other SQL database in the same way."""
 
 import asyncio
 import sqlite3
@@ -19,7 +19,7 @@ class SqlStore:
 
     async def _sql(self, text, *rows):
         def run():
-            with self._lock, self._db:  # all of the rows, or none
+            with self._lock, self._db:  # all rows or none
                 return [row for args in rows for row in self._db.execute(text, args)]
 
         return await asyncio.to_thread(run)
@@ -32,7 +32,7 @@ class SqlStore:
             if [record.seq for record in there] != [expected_seq][:expected_seq]:
                 raise sqlite3.IntegrityError
             await self._sql("INSERT INTO log VALUES (?, ?, ?)", *((session, r.seq, line) for r, line in made))
-        except sqlite3.IntegrityError:  # also when another writer was quicker
+        except sqlite3.IntegrityError:  # also if another writer was faster
             raise bridle.SessionConflict(f"session {session} does not end at {expected_seq}") from None
         return [record for record, _ in made]
 

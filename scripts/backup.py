@@ -1,12 +1,12 @@
-"""Saves the database of a cluster to a file, and brings it back: a front for pg_dump and pg_restore.
+"""Save the database of a cluster to a file, and restore it: a front end for pg_dump and pg_restore.
 
 ```
-python -m scripts.backup save FILE        while everything runs: one consistent moment of all sessions
+python -m scripts.backup save FILE        while the cluster runs: a consistent snapshot of all sessions
 python -m scripts.backup restore FILE     into an empty database, before any node starts
 ```
 
-The database is that of BRIDLE_DATABASE_URL, whose password stays out of the list of processes. Blobs in files
-or in a bucket, and workspaces, are not in it: save them after the database (see docs/scale.md).
+BRIDLE_DATABASE_URL names the database; its password does not appear in the process list. The file does not
+contain blobs in files or in a bucket, or workspaces: save them after the database (see docs/scale.md).
 """
 
 import argparse
@@ -38,11 +38,11 @@ _COUNT = "SELECT count(*) FROM bridle.sessions WHERE seq > 0"
 
 
 class BackupError(Exception):
-    """It could not be done; the text says why."""
+    """Saving or restoring failed; the text says why."""
 
 
 def main() -> int:
-    """Do what the words say; returns an exit status."""
+    """Save or restore; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m scripts.backup", description="Save and restore a cluster"
     )
@@ -64,11 +64,11 @@ def main() -> int:
 
 
 def save(url: str, file: Path) -> str:
-    """Write all of the database to a file, which is there only when it is whole; says what was done."""
+    """Write the whole database to a file, which appears only once it is complete; return what was done."""
     with psycopg.connect(url) as connection:
         _require(connection, set(SCHEMAS))
     partial = file.with_name(f"{file.name}.partial")
-    partial.touch(0o600)  # it holds everything that was ever said
+    partial.touch(0o600)  # it contains every conversation
     schemas = [f"--schema={name}" for name in SCHEMAS]
     try:
         _run(url, "pg_dump", "--format=custom", "--no-owner", f"--file={partial}", *schemas)
@@ -79,7 +79,7 @@ def save(url: str, file: Path) -> str:
 
 
 def restore(url: str, file: Path) -> str:
-    """Fill an empty database from a file, all of it or nothing; says what was done."""
+    """Fill an empty database from a file, completely or not at all; return what was done."""
     with psycopg.connect(url) as connection:
         _require(connection, set())
     _run(url, "pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", "--dbname=", str(file))
@@ -89,13 +89,13 @@ def restore(url: str, file: Path) -> str:
 
 
 def _require(connection: psycopg.Connection, wanted: set[str]) -> None:
-    """Raise BackupError unless the database has these schemas of ours, and no other of ours."""
+    """Raise BackupError unless the database has exactly these of Bridle's schemas."""
     found = {name for (name,) in connection.execute(_PRESENT, (list(SCHEMAS),))}
     if missing := sorted(wanted - found):
-        raise BackupError(f"the database has no {' and no '.join(missing)}: is it that of a cluster?")
+        raise BackupError(f"the database has no {' and no '.join(missing)}: does it belong to a cluster?")
     if found - wanted:
         raise BackupError(
-            f"the database has sessions already: restore into an empty one, then set {URL} to it"
+            f"the database already has sessions: restore into an empty one, then set {URL} to it"
         )
 
 
@@ -108,7 +108,7 @@ def _run(url: str, program: str, *args: str) -> None:
             [program, *args], env={**os.environ, **given}, capture_output=True, text=True, check=False
         )
     except FileNotFoundError as error:
-        raise BackupError(f"there is no {program} here (hint: install the client of PostgreSQL)") from error
+        raise BackupError(f"{program} is not installed (hint: install the PostgreSQL client)") from error
     if done.returncode:
         raise BackupError(f"{program} failed: {done.stderr.strip()}")
 

@@ -1,11 +1,11 @@
-"""Make a release and try it: `python -m scripts.dist [--out dist] [--no-smoke] [--no-tutorial]`.
+"""Build a release and test it: `python -m scripts.dist [--out dist] [--no-smoke] [--no-tutorial]`.
 
 ```
-build twice ─▶ the same bytes? ─▶ what is inside? ─▶ empty environments, empty homes ─▶ does it work?
+build twice ─▶ same bytes? ─▶ right contents? ─▶ empty environments, empty homes ─▶ does it work?
 ```
 
-The time in the archives is that of the last commit, or `SOURCE_DATE_EPOCH`, so that everybody who builds a
-commit gets the same bytes. Packages for the empty environments come from where pip gets them.
+The archives have the time of the last commit or `SOURCE_DATE_EPOCH`, so all builds of a commit are identical.
+The empty environments get their packages from the index that pip is configured for.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 from scripts.dist_smoke import smoke
 
 ROOT = Path(__file__).parents[1]
-EPOCH = "1763251200"  # for a tree without history
+EPOCH = "1763251200"  # for a source tree without git history
 NOT_IN_A_WHEEL = re.compile(
     r"(^|/)(__pycache__|tests?|\.git|\.venv|node_modules)(/|$)|\.(pyc|pyo|orig|rej|swp)$"
 )
@@ -47,11 +47,11 @@ IN_AN_SDIST = (
 
 
 def main() -> int:
-    """Build, check and try; 1 when anything is not as it should be."""
-    arguments = argparse.ArgumentParser(description="make a release and try it")
+    """Build, check and test the release; return 1 if there is any problem."""
+    arguments = argparse.ArgumentParser(description="build a release and test it")
     arguments.add_argument("--out", type=Path, default=ROOT / "dist")
-    arguments.add_argument("--no-smoke", action="store_true", help="build and check only")
-    arguments.add_argument("--no-tutorial", action="store_true", help="do not follow docs/tutorial.md")
+    arguments.add_argument("--no-smoke", action="store_true", help="only build and check")
+    arguments.add_argument("--no-tutorial", action="store_true", help="skip docs/tutorial.md")
     args = arguments.parse_args()
     shutil.rmtree(args.out, ignore_errors=True)
     wheel, sdist = build(args.out)
@@ -64,23 +64,23 @@ def main() -> int:
         problems = smoke(wheel, sdist, ROOT / "constraints.txt", follows_tutorial=not args.no_tutorial)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
-    print("it is not good" if problems else "all good")
+    print("the release has problems" if problems else "the release is good")
     return 1 if problems else 0
 
 
 def build(out: Path) -> tuple[Path, Path]:
-    """Build a wheel and an sdist with the backend that is installed here; nothing is fetched."""
+    """Build a wheel and an sdist with the installed backend; nothing is downloaded."""
     environ = {**os.environ, "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or _last_commit()}
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"error: it cannot be built:\n{done.stderr}")
+        raise SystemExit(f"error: the build failed:\n{done.stderr}")
     (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
     return wheel, sdist
 
 
 def differing(first: Path, second: Path) -> list[str]:
-    """Build once more and name what is not the same."""
+    """Build again, and return the names of files that differ."""
     build(second)
     return [
         one.name for one in sorted(second.iterdir()) if one.read_bytes() != (first / one.name).read_bytes()
@@ -88,7 +88,7 @@ def differing(first: Path, second: Path) -> list[str]:
 
 
 def check_wheel(wheel: Path) -> list[str]:
-    """Say what is wrong with the contents of a wheel."""
+    """Return the problems with the contents of a wheel."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         info = next(name.split("/")[0] for name in names if name.endswith(".dist-info/METADATA"))
@@ -100,12 +100,12 @@ def check_wheel(wheel: Path) -> list[str]:
     shared = {"/".join(name.split("/")[-2:]) for name in names if "/data/share/man/" in name}
     return [
         *(f"{name} is in the wheel" for name in names if NOT_IN_A_WHEEL.search(name)),
-        *(f"{name} is missing in the wheel" for name in IN_A_WHEEL if name not in names),
-        *(f"the licence {name} is missing in the wheel" for name in ({"LICENSE"} | vendored) - licences),
-        *(f"the page {name} is missing in the wheel" for name in sorted(pages - shared)),
+        *(f"{name} is missing from the wheel" for name in IN_A_WHEEL if name not in names),
+        *(f"the licence {name} is missing from the wheel" for name in ({"LICENSE"} | vendored) - licences),
+        *(f"the manual page {name} is missing from the wheel" for name in sorted(pages - shared)),
         *(f"the metadata has no {field}" for field in _FIELDS if f"\n{field}: " not in metadata),
         *(
-            f"there is no program {name}"
+            f"the program {name} is missing"
             for name in ("bridle", "bridle-rpc")
             if f"{name} = " not in entry_points
         ),
@@ -116,11 +116,11 @@ _FIELDS = ("Summary", "License-Expression", "Requires-Python", "Description-Cont
 
 
 def check_sdist(sdist: Path) -> list[str]:
-    """Say what is wrong with the contents of an sdist."""
+    """Return the problems with the contents of an sdist."""
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive.getmembers()}
     return [
-        *(f"{name} is missing in the sdist" for name in IN_AN_SDIST if name not in names),
+        *(f"{name} is missing from the sdist" for name in IN_AN_SDIST if name not in names),
         *(
             f"{name} is in the sdist"
             for name in sorted(names)

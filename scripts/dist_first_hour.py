@@ -1,4 +1,4 @@
-"""The first hour with a release, as checks of one environment: a folder of programs and an empty home."""
+"""The first hour with a release, as checks of one environment with an empty home."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def _version(bin_folder: Path, home: Path) -> None:
 
 
 def _doctor(bin_folder: Path, home: Path) -> None:
-    """With a model that needs nothing all is well; without one the fix is named, which is not tried here."""
+    """`bridle doctor` finds no fault with a model that needs no key."""
     _output(bin_folder, home, "bridle", "config", "set", "model", "scripted/demo")
     said = _output(bin_folder, home, "bridle", "doctor")
     assert re.search(r"^ok +python", said, re.MULTILINE), said
@@ -75,7 +75,7 @@ def _run(bin_folder: Path, home: Path) -> None:
 
 
 def _edit(bin_folder: Path, home: Path) -> None:
-    """An agent edits a file; the session is listed, shown and taken back."""
+    """An agent edits a file; the session is listed, shown and rewound."""
     file = home / "hello.py"
     file.write_text('print("hello")\n')
     shutil.copy(EDIT, home)
@@ -97,12 +97,12 @@ def _edit(bin_folder: Path, home: Path) -> None:
 
 
 def _mcp(bin_folder: Path, home: Path) -> None:
-    """Bridle is its own tool server: it is added, listed and started."""
+    """Bridle is added to itself as an MCP server, listed and started."""
     _output(bin_folder, home, "bridle", "mcp", "add", "own", "--", str(bin_folder / "bridle"), "mcp", "serve")
     assert "own" in _output(bin_folder, home, "bridle", "mcp", "list")
     _output(
         bin_folder, home, "bridle", "config", "set", "mcp.servers.own.start_timeout", "90s"
-    )  # a busy machine
+    )  # the machine may be busy
     _output(bin_folder, home, "bridle", "mcp", "test", "own")
 
 
@@ -111,7 +111,7 @@ def _library(bin_folder: Path, home: Path) -> None:
 
 
 def _screen(bin_folder: Path, home: Path) -> None:
-    """`bridle` alone draws the terminal interface, which ends with a signal."""
+    """`bridle` without arguments draws the terminal interface."""
     _output(bin_folder, home, "bridle", "config", "set", "model", "scripted/demo")
     with _terminal(bin_folder, home, "bridle") as read:
         shown = ""
@@ -123,7 +123,7 @@ def _screen(bin_folder: Path, home: Path) -> None:
 
 
 def _page(bin_folder: Path, home: Path) -> None:
-    """The daemon serves its page."""
+    """The daemon serves the web page."""
     process = subprocess.Popen(
         [str(bin_folder / "bridle"), "web", "--print"],
         env=_environ(bin_folder, home),
@@ -183,7 +183,7 @@ def _terminal(bin_folder: Path, home: Path, *args: str) -> Iterator[Callable[[],
 
 
 def _uninstall(bin_folder: Path, home: Path) -> None:
-    """What was installed is removed without a rest."""
+    """Uninstalling leaves nothing behind."""
     _output(bin_folder, home, "python", "-m", "pip", "uninstall", "--quiet", "--yes", "bridle-agent")
     environment = bin_folder.parent
     rest = [*environment.glob("bin/bridle*"), *environment.glob("lib*/python3*/site-packages/bridle*")]

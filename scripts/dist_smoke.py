@@ -1,4 +1,4 @@
-"""Try a release as a stranger would: empty environments and homes, nothing of this tree in sight.
+"""Test a release like a new user: in empty environments and homes, without this source tree.
 
 ```
 every Python ─┬─ wheel ─▶ size ─▶ first hour ─▶ tutorial ─▶ uninstall
@@ -22,13 +22,13 @@ from scripts.dist_first_hour import FIRST_HOUR, LAST, QUICK, ROOT, Check
 from scripts.interpreters import find_interpreters, newest_releases
 
 MAX_MB = 150
-"""What a plain installation may take on disk, without pip."""
+"""Most disk space that a plain installation may take, without pip."""
 TUTORIAL = "tests/test_tutorial.py::test_every_step_does_what_the_page_shows"
 TUTORIAL_PACKAGES = ("mcp-server-time",)
 
 
 class Row(NamedTuple):
-    """One check of one installation; `problem` is empty when it passed."""
+    """One check of one installation; `problem` is empty if it passed."""
 
     python: str
     artefact: str
@@ -39,9 +39,9 @@ class Row(NamedTuple):
 
 
 def smoke(wheel: Path, sdist: Path, constraints: Path, *, follows_tutorial: bool = True) -> list[str]:
-    """Install and try with every Python there is, print a table, and return what failed."""
+    """Install and test with every Python on this machine, print a table, and return what failed."""
     rows: list[Row] = []
-    build = ROOT / "build"  # a sandbox shows it to programs, unlike /tmp
+    build = ROOT / "build"  # unlike /tmp, programs in the sandbox can see it
     build.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="smoke-", dir=build) as name:
         folder, pythons = Path(name), newest_releases(find_interpreters())
@@ -59,7 +59,7 @@ def smoke(wheel: Path, sdist: Path, constraints: Path, *, follows_tutorial: bool
 
 
 class _Place(NamedTuple):
-    """Where one Python is tried."""
+    """The folder and settings for the checks with one Python."""
 
     folder: Path
     version: str
@@ -67,7 +67,7 @@ class _Place(NamedTuple):
     constraints: Path
 
     def row(self, artefact: str, check: str, work: Callable[[], str | None]) -> Row:
-        """Do a check, and say at once how it went."""
+        """Run a check, and print its result at once."""
         begun = time.monotonic()
         problem, size = "", ""
         try:
@@ -80,7 +80,7 @@ class _Place(NamedTuple):
         return row
 
     def rows(self, artefact: str, checks: Sequence[Check], bin_folder: Path) -> list[Row]:
-        """Do checks, each in an empty home."""
+        """Run checks, each in an empty home."""
         return [
             self.row(artefact, check.__name__.strip("_"), lambda check=check: self._try(check, bin_folder))  # type: ignore[misc]
             for check in checks
@@ -99,7 +99,7 @@ def _try_wheel(place: _Place, wheel: Path, *, follows_tutorial: bool) -> list[Ro
 
     def install() -> str:
         size = _install(place, environment, str(wheel))
-        assert size <= MAX_MB, f"{size} MB are installed, {MAX_MB} at most"
+        assert size <= MAX_MB, f"{size} MB are installed, at most {MAX_MB} are allowed"
         return str(size)
 
     rows = [place.row("wheel", "install", install)]
@@ -120,7 +120,7 @@ def _try_sdist(place: _Place, sdist: Path) -> list[Row]:
 
 
 def _follow_tutorial(place: _Place, environment: Path, wheel: Path) -> None:
-    """Follow docs/tutorial.md with the programs of an environment; the shell and the browser are ours."""
+    """Follow docs/tutorial.md with the programs of an environment, and this machine's shell and browser."""
     _pip(environment, place.constraints, f"{wheel}[local]", *TUTORIAL_PACKAGES)
     environ = {**os.environ, "BRIDLE_TUTORIAL_BIN": str(environment / "bin")}
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--no-header", TUTORIAL]
@@ -132,7 +132,7 @@ def _follow_tutorial(place: _Place, environment: Path, wheel: Path) -> None:
 
 
 def _install(place: _Place, environment: Path, artefact: str) -> int:
-    """Make an environment with an artefact in it; returns the MB that were added."""
+    """Create an environment and install an artefact in it; return the MB that this added."""
     subprocess.run([place.python, "-m", "venv", environment], check=True, capture_output=True, text=True)
     before = _mb(environment)
     _pip(environment, place.constraints, artefact)
@@ -146,7 +146,7 @@ def _pip(environment: Path, constraints: Path | None, *packages: str) -> None:
 
 
 def _mb(folder: Path) -> float:
-    """Return what a folder takes on disk."""
+    """Return how much disk space a folder takes."""
     taken = sum(file.lstat().st_blocks for file in folder.rglob("*"))
     return taken * 512 / 1024**2
 
@@ -176,7 +176,7 @@ def _pipx(place: _Place, folder: Path, wheel: Path) -> None:
 
 
 def _program(place: _Place, folder: Path, name: str) -> str:
-    """Install a program in an environment for itself; returns its path."""
+    """Install a program in a separate environment; return its path."""
     environment = folder / f"with-{name}"
     subprocess.run([place.python, "-m", "venv", environment], check=True, capture_output=True, text=True)
     _pip(environment, None, name)
@@ -184,7 +184,7 @@ def _program(place: _Place, folder: Path, name: str) -> str:
 
 
 def _sources() -> list[str]:
-    """Return where pip gets packages, in the words of uv."""
+    """Return pip's package indexes as options of uv."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     )

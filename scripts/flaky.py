@@ -1,13 +1,13 @@
-"""Find tests that fail now and then: `python -m scripts.flaky [--rounds N] [--seed S] [-- PYTEST ARGUMENTS]`.
+"""Find tests that fail sometimes: `python -m scripts.flaky [--rounds N] [--seed S] [-- PYTEST ARGUMENTS]`.
 
 ```
 for each round:  every test, in the random order of a seed, while other work keeps all processors busy
                  odd seed: in an activated environment     even seed: without one
-after each one:  every test that has failed so far, with its round, its seed and the first line of the reason
+after each one:  list every test that has failed so far, with its round, seed and first line of the reason
 ```
 
-There is no second chance: a test that failed once is listed, and the exit code is 1. `--seed` repeats the
-order and the environment of a round; which worker gets which test is up to chance again.
+A test that failed once is listed, and the exit code is 1; nothing is retried. `--seed` repeats the order and
+the environment of a round, but not which worker gets which test.
 """
 
 import argparse
@@ -28,7 +28,7 @@ BUSY = """
 import os, sys, threading
 
 def watch():
-    sys.stdin.buffer.read()  # ends when the script that started us has ended, however it ended
+    sys.stdin.buffer.read()  # ends when the script that started this process ends, in any way
     os._exit(0)
 
 threading.Thread(target=watch, daemon=True).start()
@@ -38,7 +38,7 @@ while True:
 
 
 class Found(Struct, frozen=True):
-    """A failure, and the round it was seen in."""
+    """A failure and its round."""
 
     round: int
     seed: int
@@ -46,7 +46,7 @@ class Found(Struct, frozen=True):
 
 
 def main() -> int:
-    """Run the rounds; 1 when a test failed once."""
+    """Run the rounds; return 1 if any test failed."""
     args = _parser().parse_args()
     seeds = [args.seed] * (args.rounds or 1) if args.seed is not None else make_seeds(args.rounds or 5)
     found: list[Found] = []
@@ -63,15 +63,15 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="flaky", description="find tests that fail now and then")
-    parser.add_argument("--rounds", type=int, help="how often to run the suite (5; with --seed 1)")
+    parser = argparse.ArgumentParser(prog="flaky", description="find tests that fail sometimes")
+    parser.add_argument("--rounds", type=int, help="how often to run the suite (default 5, or 1 with --seed)")
     parser.add_argument("--seed", type=int, help="repeat the round of this seed")
-    parser.add_argument("--workers", default="4", help="test processes at a time (4)")
+    parser.add_argument("--workers", default="4", help="number of test processes (default 4)")
     parser.add_argument(
         "--busy",
         type=int,
         default=os.cpu_count() or 1,
-        help="processes that keep the processors busy meanwhile",
+        help="number of processes that keep the processors busy",
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="the folder of the suite")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
@@ -79,12 +79,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def make_seeds(rounds: int) -> list[int]:
-    """Choose a seed for each round: odd ones and even ones by turns."""
+    """Choose a seed for each round, alternately odd and even."""
     return [random.randrange(0, 1_000_000, 2) + number % 2 for number in range(1, rounds + 1)]
 
 
 def run_round(args: argparse.Namespace, number: int, seed: int) -> list[Found]:
-    """Run every test once, in the order of the seed."""
+    """Run every test once, in the order that the seed gives."""
     place = Place(args.root, Path(sys.executable), environment(seed, os.environ))
     log = args.root / "build" / "flaky" / f"round-{number}-{seed}.log"
     arguments = ("-n", args.workers, "--shuffle", str(seed), *args.pytest)
@@ -94,12 +94,12 @@ def run_round(args: argparse.Namespace, number: int, seed: int) -> list[Found]:
 
 
 def environment_name(seed: int) -> str:
-    """Say which environment goes with a seed."""
+    """Name the environment of a seed."""
     return "activated environment" if seed % 2 else "plain environment"
 
 
 def environment(seed: int, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a round: with this Python's environment activated, or without any."""
+    """Return the variables of a round, with this Python's environment activated or not."""
     programs = str(Path(sys.executable).parent)
     plain = [place for place in environ.get("PATH", os.defpath).split(os.pathsep) if place != programs]
     rest = {name: value for name, value in environ.items() if name != "VIRTUAL_ENV"}
@@ -111,7 +111,7 @@ def environment(seed: int, environ: Mapping[str, str]) -> dict[str, str]:
 def report(found: Sequence[Found]) -> str:
     """List every test that failed, by name."""
     if not found:
-        return "  no test has failed"
+        return "  no test failed"
     rows = [
         (one.failure.test, str(one.round), str(one.seed), one.failure.reason)
         for one in sorted(found, key=lambda one: (one.failure.test, one.round))
@@ -121,7 +121,7 @@ def report(found: Sequence[Found]) -> str:
 
 @contextmanager
 def keep_busy(processes: int) -> Iterator[None]:
-    """Keep processors busy meanwhile; the processes end with this one, however it ends."""
+    """Keep the processors busy; the helper processes end with this one, however it ends."""
     command = [sys.executable, "-S", "-c", BUSY]
     started = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(processes)]
     try:

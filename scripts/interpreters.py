@@ -25,12 +25,12 @@ class Interpreter(Struct, frozen=True, order=True):
 
     @property
     def version(self) -> str:
-        """Its version, as people write it."""
+        """Its version as text, such as 3.11.7."""
         return ".".join(map(str, self.numbers))
 
 
 def find_interpreters(environ: Mapping[str, str] = os.environ) -> list[Interpreter]:
-    """Find each Python that can make an environment, on PATH and among those of pyenv, the oldest first."""
+    """Find each Python that can create an environment, on PATH and in pyenv, the oldest first."""
     folders = [
         folder for folder in environ.get("PATH", os.defpath).split(os.pathsep) if "/shims" not in folder
     ]
@@ -50,7 +50,7 @@ def _is_environment(folder: str) -> bool:
 
 
 def _probe(program: str) -> Interpreter | None:
-    """Ask a program what it is; none when it is no Python, or too old."""
+    """Ask a program for its version; return none if it is not Python or too old."""
     if not os.access(program, os.X_OK):
         return None
     try:

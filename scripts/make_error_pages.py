@@ -1,12 +1,12 @@
-"""Make `docs/errors.md`: every error of `core/errors.py`, what it means, what to do, and its numbers.
+"""Generate `docs/errors.md`: every error of `core/errors.py`, its meaning, its fix and its codes.
 
 ```
 core/errors.py       the classes and their docstrings
-surfaces/            exit codes, HTTP statuses, numbers in JSON-RPC
+surfaces/            exit codes, HTTP statuses, JSON-RPC codes
 scripts/errors.toml  why each happens, and what to do
 ```
 
-`python -m scripts.make_error_pages` writes the page; a test says whether it is complete and true.
+`python -m scripts.make_error_pages` writes the page; a test checks that it is complete and up to date.
 """
 
 import tomllib
@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
 
 
 def error_classes(root: type[BridleError] = BridleError) -> Iterator[type[BridleError]]:
-    """Yield the errors of `core/errors.py`, each before those that descend from it, as they are written."""
+    """Yield the errors of `core/errors.py` in their order there, each before its subclasses."""
     yield root
     order = list(vars(errors).values())
     own = [kind for kind in root.__subclasses__() if kind.__module__ == errors.__name__]
@@ -34,12 +34,12 @@ def error_classes(root: type[BridleError] = BridleError) -> Iterator[type[Bridle
 
 
 def exit_code(kind: type[BridleError]) -> int:
-    """Return what `bridle` exits with."""
+    """Return the exit code of `bridle` for an error."""
     return next((code for known, code in EXIT_CODES.items() if issubclass(kind, known)), EXIT_FAILED)
 
 
 def page() -> str:
-    """Return the whole page; raises KeyError when a text is missing."""
+    """Return the whole page; raises KeyError if a text is missing."""
     texts = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
     parts = (_overview(), _entries(texts["errors"]), _kinds(texts["kinds"]), _outcomes(texts["outcomes"]))
     return "\n".join([texts["head"], *(line for part in parts for line in part)])
@@ -68,7 +68,7 @@ def _entries(texts: dict[str, Any]) -> Iterator[str]:
 def _kinds(texts: dict[str, str]) -> Iterator[str]:
     yield "## When a model fails\n"
     yield f"{texts['about']}\n"
-    yield "| kind | tried again | another model takes over | what it means |"
+    yield "| kind | retried | fallback model takes over | meaning |"
     yield "|---|---|---|---|"
     for kind in get_args(ProviderErrorKind):
         again = "yes" if kind in RETRYABLE_KINDS else "no"
@@ -80,7 +80,7 @@ def _kinds(texts: dict[str, str]) -> Iterator[str]:
 def _outcomes(texts: dict[str, str]) -> Iterator[str]:
     yield "## How a run ends\n"
     yield f"{texts['about']}\n"
-    yield "| outcome | exit code | what it means |"
+    yield "| outcome | exit code | meaning |"
     yield "|---|---|---|"
     for outcome, code in OUTCOME_CODES.items():
         yield f"| `{outcome}` | {code} | {texts[outcome]} |"

@@ -1,7 +1,7 @@
-"""Make the manual pages from the words of the command line: `python -m scripts.make_man [--check] [FOLDER]`.
+"""Generate the manual pages from the command line's help: `python -m scripts.make_man [--check] [FOLDER]`.
 
-`bridle.1` has all commands in a line each, `bridle-COMMAND.1` all about one. They lie in `man/`, so that a
-wheel takes them along; `--check` only tells whether they are as they would be made now.
+`bridle.1` lists all commands, `bridle-COMMAND.1` describes one. The pages are in `man/`, and wheels include
+them; `--check` only checks that they are up to date.
 """
 
 import argparse
@@ -16,38 +16,38 @@ from bridle.surfaces.cli.parser import build_parser
 FOLDER = Path(__file__).parents[1] / "man"
 
 Commands = dict[str, tuple[str, argparse.ArgumentParser]]
-"""What each command is for, and its parser."""
+"""The summary and the parser of each command."""
 
 FILES = (
-    ("~/.bridle", "settings, agents, skills, sessions and logs; BRIDLE_HOME names another place"),
+    ("~/.bridle", "settings, agents, skills, sessions and logs; BRIDLE_HOME changes the folder"),
     ("~/.bridle/config.toml", "the settings"),
-    (".bridle/", "settings, agents and skills of a project, in its folder"),
-    ("AGENTS.md, CLAUDE.md", "what a project tells every agent"),
+    (".bridle/", "settings, agents and skills of a project"),
+    ("AGENTS.md, CLAUDE.md", "a project's instructions for every agent"),
 )
 VARIABLES = (
-    ("BRIDLE_HOME", "where everything is kept, ~/.bridle unless it is set"),
+    ("BRIDLE_HOME", "the folder for all of Bridle's files; ~/.bridle by default"),
     (
         "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...",
-        "keys of vendors; the settings may name others",
+        "keys of model providers; the settings may name other variables",
     ),
-    ("NO_COLOR", "no colours, if it is set"),
-    ("VISUAL, EDITOR", "what opens files to edit"),
+    ("NO_COLOR", "no colours, if set"),
+    ("VISUAL, EDITOR", "the editor for files"),
 )
 STATUS = (
-    ("0", "the run completed; the command did what it should"),
-    ("1", "it failed, or a run repeated itself or came to nothing"),
+    ("0", "success; the run completed"),
+    ("1", "failure, or the run repeated itself or made no progress"),
     ("2", "a budget is used up: tokens, cost, time, tool calls or turns"),
     ("64", "wrong usage"),
     ("77", "denied: a call was not approved and the run stopped"),
     ("130", "cancelled with Ctrl-C"),
-    ("141", "the reader of the output went away"),
+    ("141", "the program that reads the output has exited"),
 )
 
 _UNSAFE_START = re.compile(r"^([.'])", re.MULTILINE)
 
 
 def main() -> int:
-    """Write the pages, or compare them; 1 when they are not as they should be."""
+    """Write the pages, or check them; return 1 if they are out of date."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("folder", nargs="?", type=Path, default=FOLDER)
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def make_pages() -> dict[str, str]:
-    """Return every page by the name of its file."""
+    """Return every page by its file name."""
     whole = build_parser()
     commands = _commands(whole)
     pages = {"bridle.1": _main_page(whole, commands)}
@@ -84,7 +84,7 @@ def _main_page(parser: argparse.ArgumentParser, commands: Commands) -> str:
         ".SH DESCRIPTION",
         text(parser.description or ""),
         ".PP",
-        text("Without a command it starts the terminal interface. Data goes to stdout, all else to stderr."),
+        text("Without a command, it starts the terminal interface. Data goes to stdout, the rest to stderr."),
         ".SH COMMANDS",
         *_tagged(listed),
         *_epilog(parser),
@@ -110,7 +110,7 @@ def _page(name: str, summary: str, lines: Sequence[str], also: str) -> str:
 
 
 def _about(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Yield all about a command and the commands in it."""
+    """Yield the description of a command and of its subcommands."""
     below = [one for _, one in _commands(parser).values()]
     parsers = [one for one in below if not _commands(one)] or [parser]
     yield from _synopsis(parsers)
@@ -143,7 +143,7 @@ def _is_shown(action: argparse.Action) -> bool:
 
 
 def _commands(parser: argparse.ArgumentParser) -> Commands:
-    """Return the commands of a command."""
+    """Return the subcommands of a command."""
     for action in parser._actions:  # noqa: SLF001  the same
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  the same
             told = {one.dest: one.help or "" for one in action._get_subactions()}  # noqa: SLF001  the same
@@ -208,7 +208,7 @@ def _tagged(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def text(words: str) -> str:
-    """Write words so that roff takes none of them for a request."""
+    """Escape text so that roff reads no part of it as a request."""
     escaped = words.replace("\\", "\\e").replace("-", "\\-").replace("`", "\\(ga").replace("'", "\\(aq")
     escaped = escaped.replace("…", "...").replace("×", "\\(mu").replace("–", "\\(en")
     lines = [line or ".sp" if line.strip() or "\n" in words else "" for line in escaped.split("\n")]
@@ -216,7 +216,7 @@ def text(words: str) -> str:
 
 
 def quoted(words: str) -> str:
-    """Write words as one argument of a request."""
+    """Quote text as one argument of a request."""
     return '"{}"'.format(text(words).replace('"', "\\(dq"))
 
 

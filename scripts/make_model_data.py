@@ -1,12 +1,12 @@
-"""Make `src/bridle/providers/data/models.json`: windows, abilities and prices of current models.
+"""Generate `src/bridle/providers/data/models.json`: windows, abilities and prices of current models.
 
 ```
-genai-prices   prices, windows, names      installed into a throwaway environment, as it has to be imported
-litellm        longest answer, abilities   one JSON file out of its wheel; the package is never installed
+genai-prices   prices, windows, names      installed into a temporary environment, because it must be imported
+litellm        longest answer, abilities   one JSON file from its wheel; the package is never installed
 ```
 
-`make models-data` runs this when a vendor has something new; it needs a package index. Both sources are MIT,
-and their licence texts are kept beside the data. What neither of them says is left out: unknown, not zero.
+Run `make models-data` when a vendor publishes new models; it needs a package index. Both sources are MIT, and
+their licence texts are stored next to the data. A value that neither source has is left out, not set to zero.
 """
 
 import json
@@ -29,7 +29,7 @@ ABILITIES = {
     "tools": "supports_function_calling",
 }
 
-# Our vendor: its id at genai-prices, and the prefix of its models at litellm.
+# Bridle's vendor: its id in genai-prices, and the prefix of its models in litellm.
 VENDORS = {
     "anthropic": ("anthropic", ""),
     "deepseek": ("deepseek", "deepseek/"),
@@ -78,8 +78,8 @@ def main() -> None:
 
 
 def fetch_prices(place: Path) -> dict[str, Any]:
-    """Install genai-prices beside nothing else and read its list there."""
-    print("installing genai-prices into a throwaway environment", file=sys.stderr)
+    """Install genai-prices into an empty environment and read its list there."""
+    print("installing genai-prices into a temporary environment", file=sys.stderr)
     venv.create(place / "env", with_pip=True)
     python = str(place / "env/bin/python")
     pip(python, "install", "genai-prices")
@@ -87,7 +87,7 @@ def fetch_prices(place: Path) -> dict[str, Any]:
 
 
 def fetch_abilities(place: Path) -> dict[str, Any]:
-    """Take litellm's list out of its wheel."""
+    """Read litellm's list from its wheel."""
     print("downloading the wheel of litellm", file=sys.stderr)
     pip(sys.executable, "download", "--no-deps", "--only-binary=:all:", f"--dest={place}", "litellm")
     wheel = next(place.glob("litellm-*.whl"))
@@ -101,15 +101,15 @@ def fetch_abilities(place: Path) -> dict[str, Any]:
 
 
 def pip(python: str, *args: str) -> None:
-    """Run pip, or say that it needs an index."""
+    """Run pip; exit with a hint if it fails."""
     command = [python, "-m", "pip", args[0], "-qq", "--disable-pip-version-check", *args[1:]]
     if subprocess.run(command, check=False).returncode:
         sys.exit("error: pip could not fetch the sources, see above (hint: this needs a package index)")
 
 
 def read_genai_prices() -> None:
-    """Print what genai-prices knows of our vendors as JSON; runs in the throwaway environment."""
-    from importlib.metadata import distribution  # noqa: PLC0415  beside the next one
+    """Print the data of genai-prices about Bridle's vendors as JSON; runs in the temporary environment."""
+    from importlib.metadata import distribution  # noqa: PLC0415  next to the following import
 
     from genai_prices.data import providers  # noqa: PLC0415  not installed where this file is linted
 
@@ -138,7 +138,7 @@ def _described(provider: Any, model: Any) -> dict[str, Any]:
 
 
 def _names(clause: Any) -> Iterator[str]:
-    """Yield the names a matching rule spells out."""
+    """Yield the names that a matching rule contains."""
     for inner in getattr(clause, "or_", ()):
         yield from _names(inner)
     for field in ("equals", "starts_with"):
@@ -152,7 +152,7 @@ def _when(constraint: Any) -> dict[str, Any]:
 
 
 def _rates(price: Any) -> dict[str, Any]:
-    """Give each rate as a list of (tokens above which it holds, dollars per million)."""
+    """Return each rate as a list of (tokens above which it applies, dollars per million)."""
     rates = {}
     for ours in ("input", "output", "cache_read", "cache_write"):
         rate = getattr(price, f"{ours}_mtok", None)
@@ -168,7 +168,7 @@ def _rates(price: Any) -> dict[str, Any]:
 def models_of(
     vendor: str, listed: list[dict[str, Any]], abilities: dict[str, Any], today: date
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the models of a vendor that an agent can use today, sorted by name."""
+    """Yield the vendor's models that an agent can use today, sorted by name."""
     prefix = VENDORS[vendor][1]
     for model in sorted(listed, key=lambda model: model["id"]):
         names = [model["id"], *model["names"]]
@@ -179,7 +179,7 @@ def models_of(
 
 
 def is_usable(vendor: str, model: dict[str, Any], facts: dict[str, Any], today: date) -> bool:
-    """Tell whether a model chats and is still served."""
+    """Return whether a model can chat and is still available."""
     name = model["id"]
     if model["deprecated"] or facts.get("deprecation_date", "9999") < today.isoformat():
         return False
@@ -191,7 +191,7 @@ def is_usable(vendor: str, model: dict[str, Any], facts: dict[str, Any], today: 
         case "openrouter":
             return bool(OPENROUTER_MAKERS.fullmatch(name))
         case "gemini":
-            return name.startswith(("gemini-", "gemma-"))  # Google's cloud sells other makers' models too
+            return name.startswith(("gemini-", "gemma-"))  # Google's cloud also sells models of other vendors
         case _:
             return True
 
@@ -199,7 +199,7 @@ def is_usable(vendor: str, model: dict[str, Any], facts: dict[str, Any], today: 
 def _entry(model: dict[str, Any], facts: dict[str, Any], window: int, today: date) -> dict[str, Any]:
     entry: dict[str, Any] = {"window": window}
     longest = facts.get("max_output_tokens")
-    if longest and longest < window:  # some lists repeat the window for want of a number
+    if longest and longest < window:  # some lists repeat the window where they have no number
         entry["output"] = int(longest)
     for ours, theirs in ABILITIES.items():
         if theirs in facts:
@@ -216,7 +216,7 @@ def _entry(model: dict[str, Any], facts: dict[str, Any], window: int, today: dat
 
 
 def _prices(listed: list[dict[str, Any]], today: date) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Return today's price and those that are announced, by the day they begin.
+    """Return today's price and the announced prices, by their first day.
 
     Where the price depends on the hour the dearest counts, so that a budget is never overrun.
     """
@@ -240,7 +240,7 @@ def _price(rates: dict[str, Any]) -> dict[str, Any] | None:
         held = {
             ours: [dollars for above, dollars in rate if above <= start][-1] for ours, rate in rates.items()
         }
-        # A cache that has no price of its own is charged as input.
+        # Cached tokens without a separate price cost as much as input.
         one = {key: held.get(key, held["input"]) for key in ("input", "output", "cache_read", "cache_write")}
         price = {
             **one,
@@ -252,7 +252,7 @@ def _price(rates: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def written(today: date, versions: dict[str, str], vendors: dict[str, dict[str, Any]]) -> str:
-    """Write JSON with one model to a line, so that a change can be read."""
+    """Return JSON with one model per line, so that diffs are readable."""
     blocks = []
     for vendor, models in vendors.items():
         lines = [f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in models.items()]

@@ -1,10 +1,11 @@
-"""Make the Python modules and typed stubs of `proto/` below `src`; `make proto` runs this.
+"""Generate the Python modules and typed stubs of `proto/` in `src`; `make proto` runs this.
 
 ```
 proto/kontekst.proto ─▶ src/bridle/surfaces/grpc/generated/kontekst_pb2.py[i], kontekst_pb2_grpc.py[i]
 ```
 
-The compiler is told that the file lies in our package, so that what it writes imports itself from there.
+The compiler is told that the file is inside Bridle's package, so that the generated modules import each other
+from there.
 """
 
 import sys
@@ -18,8 +19,8 @@ NAMES = ("kontekst",)
 
 
 def make(target: Path) -> list[Path]:
-    """Write the modules below `target` and return their paths; raises SystemExit when that fails."""
-    programs = Path(sys.executable).parent  # those that write the stubs lie beside the interpreter
+    """Write the modules to `target` and return their paths; raises SystemExit on failure."""
+    programs = Path(sys.executable).parent  # the stub generators are next to the interpreter
     outputs = ("python_out", "grpc_python_out", "mypy_out", "mypy_grpc_out")
     status = protoc.main(
         [

@@ -1,14 +1,15 @@
-"""Run the suite on each Python there is, as root and as an ordinary user: `python -m scripts.matrix`.
+"""Run the tests on each installed Python, as root and as an ordinary user: `python -m scripts.matrix`.
 
 ```
 --python 3.13 --user ordinary     only these cells          --all     each Python with each user
---folder PATH                     where the clones lie      -- tests/core -k name     arguments for pytest
+--folder PATH                     where the clones are      -- tests/core -k name     arguments for pytest
 ```
 
 Each Python gets a clone of the last commit with its own environment, in a folder whose name has a space.
-Without `--all` each minor version of Python has one cell, as root and as the ordinary user by turns, and the
-oldest has both. The ordinary user is made for the purpose and removed at the end; only root can make one, so
-others test as themselves. Clones stay for the next time, 1.5 GB each; `make clean` removes them.
+A cell is one Python with one user. Without `--all`, each minor version of Python has one cell, alternately as
+root and as the ordinary user, and the oldest version has both. The script creates the ordinary user and
+removes it at the end. Only root can do that; other users test as themselves. Clones of 1.5 GB each are kept
+for the next run; `make clean` removes them.
 """
 
 import argparse
@@ -32,14 +33,14 @@ ORDINARY = "ordinary"
 
 
 class Cell(Struct, frozen=True):
-    """One run of the suite."""
+    """One run of the tests: a Python and a user."""
 
     python: Interpreter
     user: str
 
 
 class Result(Struct, frozen=True):
-    """What came out of a cell; without an outcome it could not be prepared, and `reason` says why."""
+    """The result of a cell; without an outcome, the cell could not be prepared, and `reason` says why."""
 
     cell: Cell
     seconds: float
@@ -48,14 +49,14 @@ class Result(Struct, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """Every test of it passed or was skipped."""
+        """True if every test passed or was skipped."""
         return self.outcome is not None and not self.outcome.failures
 
 
 def main() -> int:
-    """Run the cells and print a table; 1 when one is not good."""
+    """Run the cells and print a table; return 1 if a cell failed."""
     args = _parser().parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the account is removed then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the account is removed
     users = ("root", ORDINARY) if os.geteuid() == 0 else (own_account().name,)
     found = find_interpreters()
     chosen = [
@@ -67,12 +68,12 @@ def main() -> int:
     ]
     if not chosen:
         print(
-            "error: no cell fits\nhint: " + ", ".join(f"--python {one.version}" for one in found),
+            "error: no cell matches\nhint: " + ", ".join(f"--python {one.version}" for one in found),
             file=sys.stderr,
         )
         return 64
     if subprocess.run(["git", "diff", "--quiet", "HEAD"], cwd=ROOT, check=False).returncode:
-        print("note: the last commit is tested, not what has changed since", flush=True)
+        print("note: this tests the last commit, without later changes", flush=True)
     results = run_cells(chosen, args)
     print(report(results, is_alone=len(users) == 1))
     return 0 if all(result.is_good for result in results) else 1
@@ -80,13 +81,13 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="matrix", description="run the suite on each Python and for each user"
+        prog="matrix", description="run the tests on each Python and as each user"
     )
     parser.add_argument("--python", action="append", default=[], help="a version such as 3.13 or 3.11.7")
     parser.add_argument("--user", action="append", default=[], help="root or ordinary")
     parser.add_argument("--all", action="store_true", help="each Python with each user")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the clones lie")
-    parser.add_argument("--workers", default="4", help="test processes at a time (4)")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="folder for the clones")
+    parser.add_argument("--workers", default="4", help="number of test processes (default 4)")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     return parser
 
@@ -97,7 +98,7 @@ def every_cell(found: Sequence[Interpreter], users: Sequence[str]) -> list[Cell]
 
 
 def some_cells(found: Sequence[Interpreter], users: Sequence[str]) -> list[Cell]:
-    """Return each minor version of Python once, the users by turns, and the oldest with each user."""
+    """Return each minor version of Python once, with alternating users, and the oldest with each user."""
     minors = [
         python for number, python in enumerate(found) if _minor(python) not in map(_minor, found[:number])
     ]
@@ -110,14 +111,14 @@ def _minor(python: Interpreter) -> tuple[int, ...]:
 
 
 def is_wanted(cell: Cell, versions: Sequence[str], users: Sequence[str]) -> bool:
-    """Say whether a cell is among those that were asked for; nothing asked for is all of them."""
+    """Return whether a cell matches the options; without options every cell does."""
     version = cell.python.version
     fits = not versions or any(version == one or version.startswith(f"{one}.") for one in versions)
     return fits and (not users or cell.user in users)
 
 
 def run_cells(cells: Sequence[Cell], args: argparse.Namespace) -> list[Result]:
-    """Run the suite in each cell, one after the other."""
+    """Run the tests in each cell, one after the other."""
     results: list[Result] = []
     with ordinary_account(needed=any(cell.user == ORDINARY for cell in cells)) as ordinary:
         for cell in cells:
@@ -129,7 +130,7 @@ def run_cells(cells: Sequence[Cell], args: argparse.Namespace) -> list[Result]:
 
 
 def run_cell(cell: Cell, account: Account, args: argparse.Namespace) -> Result:
-    """Prepare the clone of a cell and run the suite in it."""
+    """Prepare the clone of a cell and run the tests in it."""
     start = time.monotonic()
     try:
         clone, environ = prepare(ROOT, args.folder, cell.python, account)
@@ -143,7 +144,7 @@ def run_cell(cell: Cell, account: Account, args: argparse.Namespace) -> Result:
 
 
 def report(results: Sequence[Result], *, is_alone: bool) -> str:
-    """Return the table of all cells, and each test that failed."""
+    """Return the table of all cells and the failed tests."""
     rows = [
         (
             result.cell.python.version,

@@ -1,4 +1,4 @@
-"""What the cells of `make matrix` are made of: accounts and clones."""
+"""Accounts and clones for the cells of `make matrix`."""
 
 import os
 import pwd
@@ -20,12 +20,12 @@ PASSED = ("LANG", "LC_ALL", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA
 
 
 class Account(Struct, frozen=True):
-    """A user that tests run as."""
+    """A user who runs tests."""
 
     name: str
     home: str
     ids: tuple[int, int] | None = None
-    """User and group, when they are not those of this process."""
+    """User and group, if they differ from those of this process."""
 
 
 def own_account() -> Account:
@@ -36,11 +36,11 @@ def own_account() -> Account:
 
 @contextmanager
 def ordinary_account(*, needed: bool) -> Iterator[Account | None]:
-    """Make a user for the tests, and remove it at the end with all that is its own."""
+    """Create a user for the tests, and remove it with all its files at the end."""
     if not needed or os.geteuid() != 0:
         yield None
         return
-    _remove_account()  # of a script that was killed
+    _remove_account()  # left by a script that was killed
     subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", ACCOUNT], check=True)
     try:
         entry = pwd.getpwnam(ACCOUNT)
@@ -55,7 +55,7 @@ def _remove_account() -> None:
 
 
 def prepare(root: Path, folder: Path, python: Interpreter, account: Account) -> tuple[Path, dict[str, str]]:
-    """Bring the clone of a Python to the last commit, with its environment, and give it to the user.
+    """Update the clone of a Python to the last commit, with its environment, and give it to the user.
 
     Returns the clone and the variables of the tests; raises OSError and CalledProcessError.
     """
@@ -75,18 +75,18 @@ def prepare(root: Path, folder: Path, python: Interpreter, account: Account) -> 
 
 
 def check_access(clone: Path, account: Account) -> None:
-    """Raise PermissionError if the user cannot enter the clone, for example below the home of root."""
+    """Raise PermissionError if the user cannot enter the clone, for example in root's home."""
     user, group = account.ids or (None, None)
     look = ["test", "-x", str(clone)]
     try:
         subprocess.run(look, user=user, group=group, extra_groups=[], cwd="/", check=True)
     except (PermissionError, subprocess.CalledProcessError):
-        hint = "choose a place with --folder that every user can enter"
+        hint = "choose a folder with --folder that every user can enter"
         raise PermissionError(f"the user {account.name} cannot enter {clone} (hint: {hint})") from None
 
 
 def environment(account: Account, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a user's tests: no environment of Python is active."""
+    """Return the variables for a user's tests, with no Python environment activated."""
     kept = {name: environ[name] for name in PASSED if name in environ}
     programs = str(Path(sys.executable).parent)
     own = os.pathsep.join(one for one in environ.get("PATH", os.defpath).split(os.pathsep) if one != programs)
@@ -95,7 +95,7 @@ def environment(account: Account, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _reachable(python: Interpreter, folder: Path) -> str:
-    """Return a path of the interpreter that every user can start: of a copy, where it lies in root's home."""
+    """Return an interpreter that every user can start: a copy, if the original is in root's home."""
     if os.geteuid() != 0:
         return python.path
     try:
@@ -112,7 +112,7 @@ def _reachable(python: Interpreter, folder: Path) -> str:
 
 
 def relocate(program: Path, prefix: str) -> None:
-    """Have a program look for its libraries beside itself, and no longer where it was installed."""
+    """Make a program load its libraries from its own folder instead of the place where it was installed."""
     old, new = os.fsencode(f"{prefix}/lib"), b"$ORIGIN/../lib"
     if len(new) <= len(old):
         data = program.read_bytes()

@@ -32,7 +32,7 @@ API_NAMES = ("SessionApi",)
 
 
 class Module(Struct, frozen=True):
-    """A module as written."""
+    """The source of a module."""
 
     name: str
     text: str
@@ -41,12 +41,12 @@ class Module(Struct, frozen=True):
 
     @property
     def lines(self) -> int:
-        """How many lines it has."""
+        """The number of its lines."""
         return len(self.text.splitlines())
 
     @property
     def folder(self) -> str:
-        """The package it lies in."""
+        """The package that contains it."""
         return self.name if self.is_package else self.name.rpartition(".")[0]
 
 
@@ -68,11 +68,9 @@ class Shape(Struct, frozen=True):
 def main() -> int:
     """Print the figures."""
     arguments = argparse.ArgumentParser(prog="shape", description="measure how the code reads")
-    arguments.add_argument("folder", nargs="?", type=Path, default=SOURCE, help="where the package lies")
+    arguments.add_argument("folder", nargs="?", type=Path, default=SOURCE, help="folder of the package")
     arguments.add_argument("--json", action="store_true", help="print JSON")
-    arguments.add_argument(
-        "--names", action="store_true", help="name the modules and classes that are counted"
-    )
+    arguments.add_argument("--names", action="store_true", help="list the counted modules and classes")
     args = arguments.parse_args()
     modules = read_modules(args.folder)
     figures = to_builtins(measure(modules))
@@ -89,7 +87,7 @@ def main() -> int:
 
 
 def read_modules(folder: Path) -> dict[str, Module]:
-    """Read every module below a folder, by name."""
+    """Read every module in a folder, by name."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
@@ -124,7 +122,7 @@ def measure(modules: Mapping[str, Module]) -> Shape:
 
 
 def findings(modules: Mapping[str, Module]) -> dict[str, list[str]]:
-    """Return what is counted, by name."""
+    """Return the names that each figure counts."""
     imports = {name: set(imported(module, modules, at_load=False)) for name, module in modules.items()}
     at_load = {name: set(imported(module, modules, at_load=True)) for name, module in modules.items()}
     return {
@@ -148,14 +146,14 @@ def is_gerund(name: str) -> bool:
 
 
 def function_lengths(tree: ast.Module) -> Iterator[int]:
-    """Yield how many lines each function has."""
+    """Yield the number of lines of each function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def shared_classes(modules: Mapping[str, Module]) -> list[str]:
-    """Return names that too many modules give to a public class, with how many do."""
+    """Return the public class names that too many modules define, with their counts."""
     counted = Counter(
         node.name
         for module in modules.values()
@@ -176,7 +174,7 @@ def api_methods(modules: Mapping[str, Module]) -> list[str]:
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_")
         if not any(_last_name(decorator) == "property" for decorator in one.decorator_list)
     ]
-    return list(dict.fromkeys(named))  # an overload is no other method
+    return list(dict.fromkeys(named))  # overloads count once
 
 
 def matches(tree: ast.Module, event: str) -> bool:
@@ -197,7 +195,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def imported(module: Module, modules: Mapping[str, Module], *, at_load: bool) -> Iterator[str]:
-    """Yield the modules that one imports: all, or those it needs to be loaded."""
+    """Yield the modules that a module imports: all of them, or only those it needs while it loads."""
     for node in _statements(module.tree, at_load=at_load):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
@@ -221,7 +219,7 @@ def _statements(tree: ast.Module, *, at_load: bool) -> Iterator[ast.AST]:
 
 
 def lonely(modules: Mapping[str, Module], imports: Mapping[str, set[str]]) -> Iterator[str]:
-    """Yield small modules that a single one next door imports."""
+    """Yield small modules that only one module of the same folder imports."""
     importers: defaultdict[str, set[str]] = defaultdict(set)
     for name, found in imports.items():
         for one in found - {name}:
@@ -235,7 +233,7 @@ def lonely(modules: Mapping[str, Module], imports: Mapping[str, set[str]]) -> It
 
 
 def cycles(imports: Mapping[str, set[str]]) -> set[str]:
-    """Return the modules that import each other, and those on the way between two such groups."""
+    """Return the modules that import each other, and the modules between two such groups."""
     left = {name: set(found) for name, found in imports.items()}
     while True:
         wanted = set().union(*left.values())

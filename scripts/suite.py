@@ -1,4 +1,4 @@
-"""Run the tests in a process of its own and read what came out: for the scripts that run the whole suite."""
+"""Run the tests in a separate process and read their outcomes, for scripts that run the whole suite."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 ROUND_S = 7200.0
-"""No run of the suite takes longer, not even beside other work."""
+"""More than any run of the suite takes, even on a busy machine."""
 _GRACE_S = 60.0
 
 
@@ -22,7 +22,7 @@ class Failure(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What came out of one run of the suite."""
+    """The outcome of one run of the suite."""
 
     passed: int
     skipped: int
@@ -30,22 +30,22 @@ class Outcome(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """The number of tests that were run."""
+        """The number of tests."""
         return self.passed + self.skipped + len(self.failures)
 
 
 class Place(Struct, frozen=True):
-    """Where and as which user the suite runs."""
+    """The folder, Python, environment and user of a run of the suite."""
 
     root: Path
     python: Path
     environ: Mapping[str, str]
     owner: tuple[int, int] | None = None
-    """User and group; none are those of this process."""
+    """User and group; none means those of this process."""
 
 
 def run_suite(place: Place, log: Path, arguments: Sequence[str]) -> Outcome:
-    """Run pytest with these arguments; its output goes to `log`, its outcomes beside that."""
+    """Run pytest with these arguments; its output goes to `log`."""
     outcomes = place.root / "build" / "suite" / f"{log.stem}.jsonl"
     outcomes.parent.mkdir(parents=True, exist_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def run_suite(place: Place, log: Path, arguments: Sequence[str]) -> Outcome:
 
 
 def read_outcome(path: Path, end: str) -> Outcome:
-    """Read a file of outcomes; `end` says how the run ended, if not as it should."""
+    """Read a file of outcomes; `end` says how the run ended, if not normally."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     rows = [json.loads(line) for line in lines]
     failures = {
@@ -86,12 +86,12 @@ def read_outcome(path: Path, end: str) -> Outcome:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> str:
-    """Wait for pytest; say how it ended, if not as it should."""
+    """Wait for pytest; return how it ended, or "" if it ended normally."""
     try:
         code = process.wait(ROUND_S)
     except subprocess.TimeoutExpired:
         return f"pytest did not end within {ROUND_S:.0f} s"
-    except KeyboardInterrupt:  # Ctrl-C reached pytest as well, which ends what its tests have started
+    except KeyboardInterrupt:  # Ctrl-C also reached pytest, which stops what its tests started
         with suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
         raise

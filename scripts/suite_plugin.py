@@ -1,11 +1,11 @@
-"""A pytest plugin for the scripts that run the whole suite: tests in random order, outcomes in a file.
+"""A pytest plugin for scripts that run the whole suite: tests in random order, outcomes in a file.
 
 ```
 pytest -p scripts.suite_plugin --shuffle 1234 --outcomes build/outcomes.jsonl
 ```
 
-Modules are shuffled, then the tests inside each module, so that what a module shares is still made once. The
-same seed gives the same order in every worker process.
+It shuffles the modules, then the tests inside each module, so that fixtures of a module are still made once.
+The same seed gives the same order in every worker process.
 """
 
 import json
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start with an empty file; workers send their outcomes to the process that started them."""
+    """Create an empty file; workers send their outcomes to the process that started them."""
     path = config.getoption("outcomes")
     if path is not None and not hasattr(config, "workerinput"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Recorder(path))
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest then groups the tests that share a costly fixture
+@pytest.hookimpl(tryfirst=True)  # pytest groups the tests that share an expensive fixture afterwards
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Shuffle the tests."""
     seed = config.getoption("shuffle")
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def shuffle(items: Sequence[T], seed: int, name_of: Callable[[T], str]) -> list[T]:
-    """Return the tests in the order of a seed, each module in one piece."""
+    """Return the tests in the order of a seed; the tests of a module stay together."""
     modules: dict[str, list[T]] = {}
     for item in items:
         modules.setdefault(name_of(item).partition("::")[0], []).append(item)
@@ -61,19 +61,19 @@ def shuffle(items: Sequence[T], seed: int, name_of: Callable[[T], str]) -> list[
 
 
 class Recorder:
-    """Writes one line for each test that ends, as soon as it ends."""
+    """Writes one line for each test as soon as it ends."""
 
     def __init__(self, path: Path) -> None:
         """Write to this file."""
         self._path = path
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Record a test, or what failed before or after it."""
+        """Record a test, or a failure of its setup or teardown."""
         if report.when == "call" or not report.passed:
             self._write(report.nodeid, report.outcome, report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Record a module that cannot be loaded."""
+        """Record a module that cannot be imported."""
         if report.failed:
             self._write(report.nodeid, "failed", report)
 
@@ -84,7 +84,7 @@ class Recorder:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Return the first line of what went wrong."""
+    """Return the first line of the failure."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else report.longreprtext
-    return next((line.strip() for line in text.splitlines() if line.strip()), "it failed without a word")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it failed without a message")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing system packages: system_packages.sh COMMAND:PACKAGE...
 set -euo pipefail
-PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" # an ordinary user may have servers only there
+PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" # servers are often installed only there
 
 missing=()
 for pair in "$@"; do

@@ -1,10 +1,10 @@
-"""Bring the libraries of the web page into `src/bridle/surfaces/web/vendor/`, byte for byte as published.
+"""Download the libraries of the web page into `src/bridle/surfaces/web/vendor/`, byte for byte as published.
 
 ```
 npm pack NAME@VERSION ─▶ the files of PACKAGES and the licence ─▶ vendor/ and its table, vendor.json
 ```
 
-Run it after a change of the table; it needs npm and a package registry. Licences are kept beside the files.
+Run it after changing PACKAGES; it needs npm and a package registry. Licences are stored next to the files.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ LANGUAGES = (
     "plaintext python ruby rust shell sql swift typescript xml yaml"
 ).split()
 
-# Name, version, and for each file what the page imports it as; style sheets are not imported.
+# Name, version, and the files by the name under which the page imports them; style sheets are not imported.
 PACKAGES: list[tuple[str, str, dict[str, str]]] = [
     ("preact", "11.2.0", {"preact": "dist/preact.mjs", "preact/hooks": "hooks/dist/hooks.mjs"}),
     ("htm", "3.1.1", {"htm": "dist/htm.mjs"}),
@@ -42,7 +42,7 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
 
 
 def main() -> None:
-    """Fetch every package and write the folder anew."""
+    """Download every package and replace the folder."""
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.iterdir():
         old.unlink()

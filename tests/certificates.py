@@ -1,4 +1,4 @@
-"""Certificates for tests: an authority, and what it signs, as files in a folder."""
+"""Certificates for tests: an authority and certificates it has signed, as files in a folder."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address

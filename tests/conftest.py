@@ -1,4 +1,4 @@
-"""What every test may use: repeatable examples, an environment of its own and a private home."""
+"""Shared by all tests: repeatable examples, a clean environment and a private home."""
 
 import gc
 import os
@@ -55,7 +55,7 @@ def plain_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Give an empty `BRIDLE_HOME`; a subprocess gets it through `env`."""
+    """Return an empty `BRIDLE_HOME`; a subprocess gets it through `env`."""
     path = tmp_path / "home" / ".bridle"
     path.mkdir(parents=True)
     return path
@@ -66,9 +66,10 @@ LANGUAGE_SERVERS = ("basedpyright", "clangd", "pyright", "ruff")
 
 @cache
 def plain_bin() -> Path:
-    """Return the programs beside this interpreter without its language servers: who wants them says so.
+    """Return the programs next to this interpreter, without language servers, which tests add if needed.
 
-    It is an environment of its own that shares its packages with this one; the sandbox shows it, unlike /tmp.
+    They are in a separate environment that shares its packages with this one and, unlike /tmp, is visible in
+    the sandbox.
     """
     environment = Path(sys.prefix)
     plain = environment / "plain"
@@ -88,7 +89,7 @@ def plain_bin() -> Path:
 
 @pytest.fixture
 def env(home: Path) -> dict[str, str]:
-    """Give the whole environment of a subprocess: this interpreter first on PATH, no keys, nobody's home."""
+    """Give the whole environment of a subprocess: this interpreter first on PATH, no keys, no one's home."""
     return {
         "PATH": os.pathsep.join([str(plain_bin()), os.environ["PATH"]]),
         "HOME": str(home.parent),

@@ -1,4 +1,4 @@
-"""What tests find around them: one environment for all, and a quick place for their files."""
+"""The environment of tests: one set of variables for all, and a fast folder for their files."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""What this process holds, to be compared before and after: nothing may pile up over its life."""
+"""Resources of this process, compared before and after: nothing may pile up."""
 
 import asyncio
 import gc
@@ -14,7 +14,7 @@ POOL = "asyncio_"  # threads of the event loop's pool come one by one as they ar
 
 
 class Held(Struct):
-    """What a process holds at one moment."""
+    """The resources of a process at one moment."""
 
     objects: dict[str, int]
     """Objects of Bridle's classes, by class."""
@@ -38,7 +38,7 @@ class Held(Struct):
 
 
 async def held() -> Held:
-    """Count what is still there once all garbage is gone, and who starts or ends beside us has done so."""
+    """Count the resources after garbage collection, once starting and ending processes are done."""
     before = None
     for _ in range(MAX_LOOKS):
         now = _held_now()

@@ -1,4 +1,4 @@
-"""Where the Node.js of the tests is, and the real servers that run on it (see scripts/node_packages.sh)."""
+"""The Node.js of the tests, and the real servers that run on it (see scripts/node_packages.sh)."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""How long tests wait for what must come."""
+"""How long tests wait for an expected condition."""
 
 PATIENCE_S = 180.0
 """A guard against hanging, and no measure: far more than anything takes on a busy machine."""

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests: started once for a whole test run, with a database of its own for each test.
+"""A real PostgreSQL for tests: started once per test run, with a separate database for each test.
 
 ```
 url = fresh_database()              an empty, migrated database at the server that all tests share
@@ -148,7 +148,7 @@ class Server:
         self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let them go on."""
+        """Let them continue."""
         self._signal(signal.SIGCONT)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Ends a PostgreSQL of the tests and removes all of it; as a program, once one of some processes has ended.
+"""Stops and removes a test PostgreSQL once given processes have ended; run as a program.
 
 `python postgres_guard.py <folder> <pid>…` is how no server outlives its test run, however that ends.
 """
@@ -50,7 +50,7 @@ def kill(pid: int) -> None:
 
 
 def is_gone(pid: int, patience_s: float) -> bool:
-    """Wait for the end of a process; one that nobody has asked about is gone as well."""
+    """Wait for the end of a process; a zombie counts as ended."""
     deadline = time.monotonic() + patience_s
     while _state(pid) not in ("", "Z"):
         if time.monotonic() > deadline:

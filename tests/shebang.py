@@ -1,4 +1,4 @@
-"""First lines that make a text a program for a Python, also for one whose path has spaces."""
+"""Shebang lines that make a script run with a Python, also if its path has spaces."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Settings become what the rooms are told."""
+"""Settings reach the rooms that use them."""
 
 from pathlib import Path
 from typing import Any

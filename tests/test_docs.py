@@ -1,4 +1,4 @@
-"""The examples in README.md and docs/ do what they show (the convention is in CONTRIBUTING.md)."""
+"""The examples in README.md and docs/ do what they show; CONTRIBUTING.md explains the convention."""
 
 import os
 import re
@@ -103,7 +103,7 @@ def run_console(body: str, cwd: Path, env: dict[str, str]) -> None:
 
 
 def run_python(body: str, cwd: Path, env: dict[str, str]) -> None:
-    """Run a block as a program of its own; it must succeed."""
+    """Run a block as a separate program; it must succeed."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", body],
         cwd=cwd,

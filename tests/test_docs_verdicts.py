@@ -1,4 +1,4 @@
-"""The table of command lines in docs/safety.md says what the rules say."""
+"""The table of command lines in docs/safety.md agrees with the rules."""
 
 import re
 from pathlib import Path

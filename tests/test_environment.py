@@ -1,4 +1,4 @@
-"""What tests find around them does not depend on the shell that they are started from."""
+"""The environment of tests does not depend on the shell that starts them."""
 
 import os
 import subprocess

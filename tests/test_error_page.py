@@ -1,4 +1,4 @@
-"""docs/errors.md is complete and true: every error, every kind, every number, every command."""
+"""docs/errors.md is complete and up to date: every error, kind, code and command."""
 
 import re
 import tomllib

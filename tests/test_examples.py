@@ -1,4 +1,4 @@
-"""Every example does what it shows, with a model that follows a script."""
+"""Every example does what it promises, with a scripted model."""
 
 import asyncio
 import io

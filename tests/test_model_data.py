@@ -1,4 +1,4 @@
-"""`make models-data`: what the script makes of its sources."""
+"""`make models-data`: the data that the script makes from its sources."""
 
 from datetime import date
 from typing import Any

@@ -1,4 +1,4 @@
-"""How the code reads may only get better: the figures of `scripts/shape.py`, and names that were retired."""
+"""Code quality figures may only improve, and retired names stay out; see `scripts/shape.py`."""
 
 import ast
 import re

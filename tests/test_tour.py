@@ -35,7 +35,7 @@ def find_file(path: str) -> Path | None:
 
 
 def problem(path: str, name: str) -> str:
-    """Return what is wrong with a reference; empty if nothing is."""
+    """Return the problem with a reference, or an empty text."""
     file = find_file(path)
     if file is None:
         return f"there is no file {path}"

@@ -46,7 +46,7 @@ class Typed(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What stands below one heading."""
+    """The content below one heading."""
 
     title: str
     typed: list[Typed]
@@ -124,7 +124,7 @@ def pattern(lines: list[str]) -> re.Pattern[str]:
 
 @pytest.fixture
 def person(tmp_path: Path, env: dict[str, str], weights: Path) -> dict[str, str]:
-    """Give the environment of a person with an empty home, into which the weights were pulled already."""
+    """Return the environment of a person with an empty home, into which the weights were pulled already."""
     home = tmp_path / "person"
     models = home / ".bridle" / "models"
     models.mkdir(parents=True)

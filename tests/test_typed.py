@@ -1,4 +1,4 @@
-"""Types become schemas, payloads become values of them, and what does not fit is said in one line."""
+"""Types become schemas, payloads become values, and mismatches are reported in one line."""
 
 import dataclasses
 import datetime

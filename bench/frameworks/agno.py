@@ -15,7 +15,7 @@ STORE = "AsyncSqliteDb"
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaitable[str]]:
-    """Run one agent again and again."""
+    """Run one agent repeatedly."""
     agent = _agent(url, tools=list(tools))
 
     async def ask(prompt: str) -> str:
@@ -38,7 +38,7 @@ def stream(url: str) -> Callable[[str], Awaitable[int]]:
 
 
 async def save(place: Path, said: Sequence[str]) -> None:
-    """Put the runs that have said this into a session."""
+    """Store runs with these messages in a session."""
     from agno.models.message import Message
     from agno.run.agent import RunOutput
     from agno.run.base import RunStatus
@@ -62,7 +62,7 @@ async def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the session."""
+    """Continue the session."""
     agent = _agent(
         url, db=_database(place), session_id="bench", add_history_to_context=True, num_history_runs=MESSAGES
     )
@@ -74,7 +74,7 @@ def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
 
 
 def _last(output: Any) -> str:
-    return str(output.messages[-1].content)  # its `content` is that of all turns
+    return str(output.messages[-1].content)  # its `content` covers all turns
 
 
 def _database(place: Path) -> Any:

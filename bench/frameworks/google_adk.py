@@ -62,7 +62,7 @@ async def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the session."""
+    """Continue the session."""
     runner = _runner(url, (), _on_disk(place))
 
     async def ask(prompt: str) -> str:

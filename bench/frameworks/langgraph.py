@@ -12,7 +12,7 @@ CONFIG = {"recursion_limit": 1_000, "configurable": {"thread_id": "bench"}}
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaitable[str]]:
-    """Run one graph again and again."""
+    """Run one graph repeatedly."""
     agent = _agent(url, tools)
 
     async def ask(prompt: str) -> str:
@@ -46,7 +46,7 @@ async def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the thread."""
+    """Continue the thread."""
 
     async def ask(prompt: str) -> str:
         async with _saver(place) as saver:

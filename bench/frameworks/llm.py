@@ -31,7 +31,7 @@ def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaita
 
 
 def stream(url: str) -> Callable[[str], Awaitable[int]]:
-    """Count the texts that come."""
+    """Count the texts."""
     model = _model(url)
 
     async def ask(prompt: str) -> int:
@@ -41,7 +41,7 @@ def stream(url: str) -> Callable[[str], Awaitable[int]]:
 
 
 def save(place: Path, said: Sequence[str]) -> None:
-    """Log the last answer, which brings the conversation before it along."""
+    """Log the last answer, which includes the conversation before it."""
     import llm
     import sqlite_utils
     from llm.logs import LogStore
@@ -64,7 +64,7 @@ def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the conversation."""
+    """Continue the conversation."""
     os.environ["LLM_USER_PATH"] = str(place)
     _register(place, url)
 

@@ -12,7 +12,7 @@ PACKAGES = ("mini-swe-agent", "mcp")
 BEST = (
     "DefaultAgent with LitellmModel, whole answers, commands answered in the process without a shell; threads"
 )
-STORE = "a trajectory file, its messages put back: it cannot resume by itself"
+STORE = "a trajectory file whose messages are restored: it cannot resume on its own"
 THREADS = True
 TOOL = ("bash", "command")
 FINAL = {"calls": [{"name": "bash", "args": {"command": "submit"}}]}
@@ -47,7 +47,7 @@ class _Answering:
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], str]:
-    """Make an agent for each conversation: it holds the conversation."""
+    """Make an agent for each conversation, because an agent holds one conversation."""
     model = _model(url)
 
     def ask(prompt: str) -> str:
@@ -57,7 +57,7 @@ def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], str]:
 
 
 def save(place: Path, said: Sequence[str]) -> None:
-    """Save the trajectory of an agent that has said this."""
+    """Save the trajectory of an agent with these messages."""
     agent = _agent(_model(""))
     roles = ("user", "assistant")
     agent.add_messages(*({"role": roles[number % 2], "content": text} for number, text in enumerate(said)))
@@ -65,7 +65,7 @@ def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], str]:
-    """Put the messages of the trajectory back and take the next step."""
+    """Restore the messages of the trajectory and take the next step."""
 
     def ask(prompt: str) -> str:
         from minisweagent.exceptions import Submitted

@@ -11,7 +11,7 @@ STORE = "SQLiteSession"
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaitable[str]]:
-    """Run one agent again and again."""
+    """Run one agent repeatedly."""
     from agents import Runner
     from peers_play import TURNS
 
@@ -47,7 +47,7 @@ async def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the session."""
+    """Continue the session."""
     from agents import Runner
 
     agent = _agent(url, ())

@@ -1,4 +1,4 @@
-"""Bridle, by its Python interface; every step is stored in SQLite, in all rows."""
+"""Bridle through its Python interface; in all rows, it stores every step in SQLite."""
 
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +16,7 @@ WINDOW_TOKENS = 1_000_000
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaitable[str]]:
-    """Have each conversation in a new session."""
+    """Run each conversation in a new session."""
     opened = _Opened(url, tempfile.mkdtemp(), tools)
 
     async def ask(prompt: str) -> str:
@@ -27,7 +27,7 @@ def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaita
 
 
 def stream(url: str) -> Callable[[str], Awaitable[int]]:
-    """Count the fragments that one who watches gets."""
+    """Count the fragments that a watcher gets."""
     opened = _Opened(url, tempfile.mkdtemp(), ())
 
     async def ask(prompt: str) -> int:
@@ -41,7 +41,7 @@ def stream(url: str) -> Callable[[str], Awaitable[int]]:
 
 
 async def save(place: Path, said: Sequence[str]) -> None:
-    """Have the first and the last run, and append what the others would record between them."""
+    """Run the first and the last prompt, and append the events of the runs between them."""
     import bridle
     from bridle.providers import ScriptedProvider
     from bridle.sessions.system_clock import SystemClock
@@ -69,7 +69,7 @@ async def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the session of the store."""
+    """Continue the stored session."""
     opened = _Opened(url, str(place), ())
 
     async def ask(prompt: str) -> str:
@@ -80,7 +80,7 @@ def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
 
 
 def _changed(event: Any, run_id: str, asked: str, answered: str) -> Any:
-    """Return an event of one run as it would be in another."""
+    """Return an event of one run with the ids of another."""
     from msgspec.structs import replace
 
     from bridle import Message, MessageAdded, ModelReplied, RunEnded, Text
@@ -96,7 +96,7 @@ def _changed(event: Any, run_id: str, asked: str, answered: str) -> Any:
 
 
 class _Opened:
-    """Bridle, opened when it is first needed; the process ends with it."""
+    """Bridle, opened on first use and left open until the process ends."""
 
     def __init__(self, url: str, home: str, tools: Sequence[Callable[..., Any]]) -> None:
         self._url = url

@@ -11,7 +11,7 @@ STORE = "a file of its ModelMessagesTypeAdapter: it has no store"
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaitable[str]]:
-    """Run one agent again and again."""
+    """Run one agent repeatedly."""
     from pydantic_ai import UsageLimits
 
     agent, limits = _agent(url, tools), UsageLimits(request_limit=None)
@@ -39,7 +39,7 @@ def stream(url: str) -> Callable[[str], Awaitable[int]]:
 
 
 def save(place: Path, said: Sequence[str]) -> None:
-    """Write messages as its documentation says."""
+    """Save messages as its documentation describes."""
     from pydantic_ai import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart
 
     messages = [
@@ -50,7 +50,7 @@ def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Give the messages of the file to a run."""
+    """Run with the messages of the file."""
     from pydantic_ai import ModelMessagesTypeAdapter
 
     agent = _agent(url, ())

@@ -12,13 +12,13 @@ PACKAGES = ("smolagents[openai]",)
 BEST = (
     "ToolCallingAgent with OpenAIModel, whole answers, stream_outputs for fragments; nothing logged; threads"
 )
-STORE = "a JSON list put back as steps of its memory: it has no store"
+STORE = "a JSON list restored as steps of its memory: it has no store"
 THREADS = True
 FINAL = {"calls": [{"name": "final_answer", "args": {"answer": ANSWER}}]}
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], str]:
-    """Make an agent for each conversation: it holds the conversation."""
+    """Make an agent for each conversation, because an agent holds one conversation."""
     model = _model(url)
 
     def ask(prompt: str) -> str:
@@ -41,12 +41,12 @@ def stream(url: str) -> Callable[[str], int]:
 
 
 def save(place: Path, said: Sequence[str]) -> None:
-    """Write the texts."""
+    """Save the texts."""
     (place / "said.json").write_text(json.dumps(said))
 
 
 def resume(url: str, place: Path) -> Callable[[str], str]:
-    """Make steps of the texts, and go on after them."""
+    """Turn the texts into steps, and continue after them."""
 
     def ask(prompt: str) -> str:
         from smolagents.memory import ActionStep, TaskStep
@@ -72,7 +72,7 @@ def _agent(model: Any, tools: Sequence[Callable[..., Any]], **options: Any) -> A
     from rich.console import Console
     from smolagents import AgentLogger, LogLevel, ToolCallingAgent, tool
 
-    for one in tools:  # it wants each argument described
+    for one in tools:  # it requires a description of each argument
         name = next(iter(one.__annotations__))
         one.__doc__ = f"{(one.__doc__ or '').partition(chr(10))[0]}\n\nArgs:\n    {name}: which one\n"
     made = [tool(one) for one in tools]

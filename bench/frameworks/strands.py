@@ -11,7 +11,7 @@ STORE = "FileSessionManager"
 
 
 def run(url: str, tools: Sequence[Callable[..., Any]]) -> Callable[[str], Awaitable[str]]:
-    """Make an agent for each conversation: it holds the conversation."""
+    """Make an agent for each conversation, because an agent holds one conversation."""
     model, made = _model(url, stream=False), _tools(tools)
 
     async def ask(prompt: str) -> str:
@@ -31,7 +31,7 @@ def stream(url: str) -> Callable[[str], Awaitable[int]]:
 
 
 def save(place: Path, said: Sequence[str]) -> None:
-    """Have an agent's session manager write the messages."""
+    """Save the messages with an agent's session manager."""
     manager = _manager(place)
     agent = _agent(_model("http://127.0.0.1", stream=False), [], manager)
     roles = ("user", "assistant")
@@ -40,7 +40,7 @@ def save(place: Path, said: Sequence[str]) -> None:
 
 
 def resume(url: str, place: Path) -> Callable[[str], Awaitable[str]]:
-    """Go on with the session."""
+    """Continue the session."""
     model = _model(url, stream=False)
 
     async def ask(prompt: str) -> str:

@@ -1,1 +1,1 @@
-"""What becomes of the figures: kept runs, what has changed between them, the page and its pictures."""
+"""Reports of the figures: recorded runs, changes between them, the page and its pictures."""

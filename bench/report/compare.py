@@ -1,4 +1,4 @@
-"""What has changed between two runs on the same kind of machine, beyond what their spread explains."""
+"""Changes between two runs on the same kind of machine that are larger than their spread."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from rows import Line, Row, short
 
 MARGIN = 0.15
 NOTHING = 0.05
-"""A share of the bar below which a figure counts as nothing: a ratio of two such figures says nothing."""
+"""A share of the bar below which a figure counts as zero: the ratio of two such figures has no meaning."""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A row or a curve that has become worse or better."""
+    """A row or a curve that became worse or better."""
 
     id: str
     what: str
@@ -20,12 +20,12 @@ class Change(msgspec.Struct, frozen=True):
     worse: bool
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return one line of text."""
         return f"{self.what}: {self.before:.3g} before, {self.now:.3g} now"
 
 
 def changes(before: Iterable[Line], now: Iterable[Line]) -> list[Change]:
-    """Return what has changed by more than 15 % beyond the spread of both; what is new has not changed."""
+    """Return the lines that changed by more than 15 % plus the spread of both; new lines are no change."""
     known = {line.id: line for line in before}
     found = []
     for line in now:
@@ -37,7 +37,7 @@ def changes(before: Iterable[Line], now: Iterable[Line]) -> list[Change]:
 
 
 def _by(old: Line, new: Line) -> float:
-    """Return by how much a line is worse than it may be by chance; less than zero says better."""
+    """Return how much worse a line is, or 0 if chance explains it; below zero means better."""
     grown, noise = new.score - old.score, old.spread + new.spread
     if isinstance(new, Row):
         least = max(NOTHING * (new.bar or 0.0), 1e-9)

@@ -1,4 +1,4 @@
-"""Which benches there are, in the order in which they run and stand on the page."""
+"""All benches, in the order in which they run and appear on the page."""
 
 from msgspec import Struct
 
@@ -11,11 +11,11 @@ class Group(Struct, frozen=True):
 
 
 GROUPS = (
-    Group("Beside other frameworks", ("peers",)),
+    Group("Compared with other frameworks", ("peers",)),
     Group("Starting", ("startup", "coldstart", "first_request", "tui_start")),
     Group("Turns and streams", ("turns", "parallel", "deltas", "cancel", "idle", "telemetry")),
-    Group("A long life", ("flat",)),
-    Group("Hooks and tool servers", ("hooks", "tool_servers")),
+    Group("Long-lived processes", ("flat",)),
+    Group("Hooks and MCP servers", ("hooks", "tool_servers")),
     Group("Stores", ("store",)),
     Group("Files, search and the sandbox", ("edits", "search", "sandboxed")),
     Group("Cells", ("kernel",)),

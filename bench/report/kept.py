@@ -1,4 +1,4 @@
-"""Runs that are kept: what was found, on which kind of machine, when, and how busy it was.
+"""Recorded runs: the results, the kind of machine, the time, and the load.
 
 ```
 bench/results/<kind of machine>.json    the recorded run, which is committed; later runs are compared with it
@@ -26,7 +26,7 @@ LATEST = "latest.json"
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """What a run was made on."""
+    """The machine of a run."""
 
     cpu: str
     cores: int
@@ -41,24 +41,24 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one bench has found."""
+    """The results of one bench."""
 
     at: str
     """The day and time in UTC."""
     bridle: str
     took_s: float
     load: tuple[float, float]
-    """How many processes wanted a core, over a minute, before and after."""
+    """The load average over a minute, before and after."""
     how: str
-    """What the bench says about itself."""
+    """The first paragraph of the bench's docstring."""
     lines: list[Line]
     quick: bool = False
     changes: list[Change] = []
-    """Since the recorded run before."""
+    """Changes since the previous recorded run."""
 
 
 class Results(msgspec.Struct, frozen=True):
-    """A whole run; benches that were run alone later have replaced their part."""
+    """A whole run; a bench that was run again alone has replaced its part."""
 
     machine: Machine
     modules: dict[str, Measured]
@@ -70,7 +70,7 @@ class Results(msgspec.Struct, frozen=True):
 
 
 def this_machine() -> Machine:
-    """Look at the machine that we are on."""
+    """Describe this machine."""
     names = re.findall(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     total_kb = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
     return Machine(
@@ -83,24 +83,24 @@ def this_machine() -> Machine:
 
 
 def bridle_version() -> str:
-    """Return the version of what is measured."""
+    """Return the measured version of Bridle."""
     return version("bridle-agent")
 
 
 def now() -> str:
-    """Return the time as it is written down."""
+    """Return the current time as stored in results."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def load_results(path: Path) -> Results | None:
-    """Read a kept run; None when there is none."""
+    """Read a run; return None if there is none."""
     if not path.exists():
         return None
     return msgspec.json.decode(path.read_bytes(), type=Results)
 
 
 def save_results(path: Path, results: Results) -> None:
-    """Write a run so that people can read what has changed."""
+    """Write a run in a form whose diffs are readable."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
 
@@ -111,7 +111,7 @@ def recorded(machine: Machine, folder: Path = RESULTS) -> Results | None:
 
 
 def record(results: Results, folder: Path = RESULTS) -> None:
-    """Replace the recorded run; benches that were not run keep what they had, those that are gone do not."""
+    """Replace the recorded run; keep earlier results of benches that did not run but still exist."""
     before = recorded(results.machine, folder)
     found = (before.modules if before else {}) | results.modules
     modules = {name: found[name] for name in MODULES if name in found}
@@ -119,7 +119,7 @@ def record(results: Results, folder: Path = RESULTS) -> None:
 
 
 def newest(folder: Path = RESULTS) -> Results | None:
-    """Return the recorded run that was made last, on whichever machine: the page is about it."""
+    """Return the newest recorded run of any machine, which the page shows."""
     found = [load_results(path) for path in sorted(folder.glob("*.json")) if path.name != LATEST]
     runs = [one for one in found if one is not None and one.modules]
     return max(runs, key=lambda run: max(one.at for one in run.modules.values()), default=None)

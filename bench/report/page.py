@@ -1,4 +1,4 @@
-"""docs/benchmarks.md and its pictures, made from a recorded run and from what is said about its weak rows."""
+"""Writes docs/benchmarks.md and its pictures from a recorded run and the explanations of its weak rows."""
 
 import tomllib
 from pathlib import Path
@@ -16,36 +16,37 @@ EXPLAINED = Path(__file__).parents[1] / "explained.toml"
 HEAD = """\
 # Benchmarks
 
-Made by `make bench ARGS=--record` from figures that it measured; nobody writes on this page by hand.
+`make bench ARGS=--record` generates this page from its measurements. Do not edit it by hand.
 """
 READING = """\
-Everything that is compared is measured in turns on the same machine, in several rounds, so that what else
-happens there meets all alike. A figure is the median of its rounds; `±` is how far from it half of them lie.
-Less is better everywhere. `ratio` is Bridle's figure divided by the best one beside it, and `at most` is what
-the project promises: of the ratio, or of the figure where there is none beside it. `CPU` is processor time of
-all processes that take part, which other work on the machine disturbs least; a unit without it is time on the
-clock. Models are scripted and answer at once: what is left is what the software itself costs.
+All participants of a comparison run alternately on the same machine, in several rounds, so that other load
+affects them equally. A figure is the median of its rounds; `±` says how close to it half of them are. Less is
+always better. `ratio` is Bridle's figure divided by the best other one, and `at most` is the project's limit
+for the ratio, or for the figure if there is no other. `CPU` is the processor time of all participating
+processes, which other load disturbs least; other times are wall time. Models are scripted and answer at once,
+so the figures show only the cost of the software itself.
 """
 COLUMNS = 4
-"""Of a table with many participants: more of them nobody can read."""
+"""Of a table with many participants; more would be unreadable."""
 GROWING = """\
-Costs are measured at growing sizes. `grows as` is the power of the size that fits them best, through all of
-them or through the last two, whichever is more: `n^1` doubles when the size doubles, `n^0` does not change.
+Costs are measured at growing sizes. `grows as` is the power of the size that fits them best, through all
+points or through the last two, whichever is greater: `n^1` doubles when the size doubles, `n^0` does not
+change.
 """
 
 
 def explanations(path: Path = EXPLAINED) -> dict[str, str]:
-    """Return what is said about rows, by their id."""
+    """Return the explanations by row id."""
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def weak(results: Results) -> list[Line]:
-    """Return the rows and curves that are outside their bar; beside peers, those that are not the first."""
+    """Return the rows and curves over their bar, and rows with peers in which Bridle is not first."""
     return [line for line in results.lines if not line.holds]
 
 
 def render(results: Results, explained: dict[str, str]) -> dict[str, str]:
-    """Return the files of the page: names inside the repository, and what is in them."""
+    """Return the files of the page: their content by path in the repository."""
     files: dict[str, str] = {}
     parts = [HEAD, _facts(results), READING, _weak(results, explained), _changes(results)]
     for group in GROUPS:
@@ -58,7 +59,7 @@ def render(results: Results, explained: dict[str, str]) -> dict[str, str]:
 
 
 def write_page(files: dict[str, str], root: Path = ROOT) -> None:
-    """Write all files, and remove pictures that are no longer made."""
+    """Write all files, and remove pictures that are no longer used."""
     (root / PICTURES).mkdir(parents=True, exist_ok=True)
     for path in (root / PICTURES).glob("*.svg"):
         if f"{PICTURES}/{path.name}" not in files:
@@ -79,7 +80,7 @@ def _facts(results: Results) -> str:
         f"Bridle {versions}, Python {machine.python}, {machine.system}, {machine.cpu}, {machine.cores} cores,"
         f" {machine.memory_gb:.0f} GB of memory; {when}{quick}. The load of the machine was"
         f" {min(loads):.1f} to {max(loads):.1f}."
-        f" **{sum(line.holds for line in lines)} of {len(lines)} bars hold.**"
+        f" **{sum(line.holds for line in lines)} of {len(lines)} limits hold.**"
     )
 
 
@@ -87,7 +88,7 @@ def _weak(results: Results, explained: dict[str, str]) -> str:
     found = weak(results)
     if not found:
         return ""
-    lines = ["## Not the first, or outside the bar", ""]
+    lines = ["## Not first, or over the limit", ""]
     for line in found:
         figures = f"{tables.score_of(line)}, at most {tables.bar_of(line)}"
         said = " ".join(explained.get(line.id, "").split())
@@ -100,11 +101,11 @@ def _changes(results: Results) -> str:
     if not found:
         return ""
     lines = [f"- {'worse' if one.worse else 'better'}: {one}" for one in found]
-    return "\n".join(["## Since the run before", "", *lines])
+    return "\n".join(["## Changes since the previous run", "", *lines])
 
 
 def _group(group: Group, found: dict[str, Measured], files: dict[str, str]) -> list[str]:
-    """Return the parts of one heading, and add its pictures to the files."""
+    """Return the parts under one heading, and add their pictures to the files."""
     lines = [line for one in found.values() for line in one.lines]
     rows = [line for line in lines if isinstance(line, Row)]
     crowded = [row for row in rows if tables.is_crowded(row)]
@@ -144,7 +145,11 @@ def _picture(name: str, what: str, drawn: str, files: dict[str, str]) -> str:
 
 
 def _times(results: Results) -> str:
-    lines = ["## How long it takes", "", "| bench | seconds | measured at (UTC) | load before and after |"]
+    lines = [
+        "## Duration of the benches",
+        "",
+        "| bench | seconds | measured at (UTC) | load before and after |",
+    ]
     lines.append("|---|---:|---|---|")
     for name, one in results.modules.items():
         before, after = one.load

@@ -1,4 +1,4 @@
-"""Bar charts and line charts as small SVG files, in tones that can be read on white and on black alike."""
+"""Bar charts and line charts as small SVG files, readable on white and on black."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ PLOT_HEIGHT = 260
 
 
 def bars(title: str, unit: str, entries: Sequence[tuple[str, float]], mine: str) -> str:
-    """Draw a bar for each entry, the least at the top; `mine` has a colour of its own."""
+    """Draw a bar for each entry, the smallest at the top; `mine` has a different colour."""
     most = max(value for _, value in entries) or 1.0
     parts = [_text(0, 20, f"{title}, {unit}: less is better", weight=600)]
     for place, (name, value) in enumerate(sorted(entries, key=lambda entry: entry[1])):
@@ -31,7 +31,7 @@ def bars(title: str, unit: str, entries: Sequence[tuple[str, float]], mine: str)
 
 
 def line(title: str, across: str, unit: str, points: Sequence[tuple[float, float]]) -> str:
-    """Draw costs against sizes; both axes are logarithmic, so that a power is a straight line."""
+    """Draw costs against sizes; both axes are logarithmic, so a power is a straight line."""
     left, right, top, bottom = 70, WIDTH - 30, TOP, TOP + PLOT_HEIGHT
     sizes, costs = [math.log10(size) for size, _ in points], [cost for _, cost in points]
     low, high = math.floor(math.log10(min(costs))), math.ceil(math.log10(max(costs)))

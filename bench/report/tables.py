@@ -1,21 +1,21 @@
-"""Rows and curves as tables of the page."""
+"""Rows and curves as Markdown tables."""
 
 from collections.abc import Iterable, Sequence
 
 from rows import US, Curve, Figure, Line, Row, number
 
 FEW = 3
-"""With more others than this, participants are the lines of a table and what was measured its columns."""
+"""With more other participants than this, participants are the lines of a table and rows its columns."""
 
 
 def is_crowded(row: Row) -> bool:
-    """Say whether a row is a contest of many."""
+    """Return whether a row has many participants."""
     return len(row.others) > FEW
 
 
 def plain_table(rows: Sequence[Row]) -> str:
     """Compare Bridle with one or a few others."""
-    lines = [("what", "Bridle", "beside", "ratio", "at most")]
+    lines = [("what", "Bridle", "compared with", "ratio", "at most")]
     for row in rows:
         has_ratio = row.best is not None
         ratio = score_of(row) if has_ratio else ""
@@ -29,7 +29,7 @@ def plain_table(rows: Sequence[Row]) -> str:
 
 
 def crowded_table(rows: Sequence[Row]) -> str:
-    """Let all participants be lines; the best of each column is bold."""
+    """Compare many participants, one per line; the best of each column is bold."""
     names = list(dict.fromkeys([US, *(one.who for row in rows for one in row.others)]))
     lines = [("", *(f"{row.what}, {row.unit}" for row in rows))]
     for name in names:
@@ -44,7 +44,7 @@ def crowded_table(rows: Sequence[Row]) -> str:
 
 
 def participants(rows: Sequence[Row]) -> str:
-    """Say which version of everybody ran, and how it was configured: usually, and for what differently."""
+    """List the version and the configuration of each participant, with exceptions for single rows."""
     versions: dict[str, str] = {}
     hows: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -62,13 +62,13 @@ def participants(rows: Sequence[Row]) -> str:
 
 
 def unable(rows: Sequence[Row]) -> str:
-    """Say who cannot do what, and why."""
+    """List the rows that a participant cannot do, with the reason."""
     lacking = [(row, one) for row in rows for one in row.others if one.value is None]
-    return "\n".join(f"- no figure of {one.who} for {row.what}: {one.how}" for row, one in lacking)
+    return "\n".join(f"- no figure for {one.who}, {row.what}: {one.how}" for row, one in lacking)
 
 
 def curve_table(curves: Sequence[Curve]) -> str:
-    """Show what growth costs."""
+    """Show how costs grow."""
     lines = [("what", "against", "from", "to", "grows as", "at most")]
     for curve in curves:
         (small, cheap), (large, dear) = curve.points[0], curve.points[-1]
@@ -87,7 +87,7 @@ def curve_table(curves: Sequence[Curve]) -> str:
 
 
 def score_of(line: Line) -> str:
-    """Write what a bar is about."""
+    """Format the value that the bar limits."""
     match line:
         case Curve():
             return f"n^{line.score:.2f}"
@@ -98,7 +98,7 @@ def score_of(line: Line) -> str:
 
 
 def bar_of(line: Line) -> str:
-    """Write a bar."""
+    """Format a bar."""
     match line:
         case Row(bar=None):
             return ""
@@ -140,7 +140,7 @@ def _value(one: Figure) -> str:
 
 
 def _table(lines: Iterable[Sequence[str]], align: str) -> str:
-    """Write a table; the first line is its head."""
+    """Format a table; the first line is its header."""
     head, *rest = lines
     rule = ["---:" if side == "r" else "---" for side in align]
     return "\n".join("| " + " | ".join(_safe(cell) for cell in cells) + " |" for cells in (head, rule, *rest))

@@ -1,1 +1,1 @@
-"""What a careful user asks of a release: what is in it, under which licences, which flaws, which secrets."""
+"""Reports for careful users of a release: its parts, licences, known vulnerabilities, secrets and attacks."""

@@ -1,11 +1,11 @@
-"""Attack every promise of SECURITY.md and write `docs/security-report.md`: what was tried, and what held.
+"""Attack every promise of SECURITY.md and write `docs/security-report.md`: the attacks and their results.
 
 ```
 tests/attacks/suites.py ─▶ pytest ─▶ build/attack.xml ─▶ the report
 ```
 
 `python -m scripts.assurance.attack [PROMISE …]` runs all attacks, or those on some promises, with any options
-of pytest. The page is written when all were run; `--page` writes it again from the last run.
+of pytest. The report is written only after all attacks have run; `--page` writes it again from the last run.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from tests.attacks.suites import SUITES
 
 RESULTS = ROOT / "build" / "attack.xml"
 REPORT = ROOT / "docs" / "security-report.md"
-HEAD = """# What was attacked
+HEAD = """# Security report
 
-[SECURITY.md](../SECURITY.md) says what is promised. For each promise, this page says which attacks the tests try. It is made by `make attack`, which runs all of them. Each sentence is one test, and many tests try a whole list of tricks, which are counted one by one. A case has *held* when what it tried was blocked, asked about or refused as the test says. Some cases are controls: they show that a trick works where nobody is on guard, or that what is harmless still passes.
+[SECURITY.md](../SECURITY.md) lists what Bridle promises. For each promise, this page lists the attacks that the tests try. `make attack` runs all of them and writes this page. Each sentence is one test. Many tests try a whole list of tricks, and each trick counts as one case. A case has *held* if the attack was blocked, needed approval or was refused, as the test requires. Some cases are controls: they show that a trick works without protection, or that harmless use still works.
 """  # noqa: E501
 
 
 class Tried(Struct, frozen=True):
-    """What a run has shown, for each test function."""
+    """The results of a run: how many cases of each test function held, and how many did not."""
 
     day: str
     seconds: int
@@ -41,20 +41,20 @@ class Tried(Struct, frozen=True):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the attacks, print a line for each promise, write the page; returns 1 when one has not held."""
+    """Run the attacks, print a line for each promise, write the page; return 1 if a case did not hold."""
     parser = argparse.ArgumentParser(prog="attack", description="attack every promise of SECURITY.md")
-    parser.add_argument("names", nargs="*", metavar="PROMISE", help="only these")
+    parser.add_argument("names", nargs="*", metavar="PROMISE", help="attack only these promises")
     parser.add_argument("--page", action="store_true", help="write the page from the last run")
     args, options = parser.parse_known_args(argv)
     unknown = sorted(set(args.names) - set(SUITES))
     if unknown:
         parser.error(f"no such promise: {', '.join(unknown)} (there are {', '.join(SUITES)})")
     if args.page and not RESULTS.exists():
-        parser.error("nothing was run yet (hint: without --page all attacks are)")
+        parser.error("no attack has run yet (hint: leave out --page to run all attacks)")
     results = RESULTS if not args.names else RESULTS.with_name("attack-some.xml")
     code = 0 if args.page else _run(args.names or list(SUITES), results, options)
     if not results.exists():
-        print("pytest has left no results, see above", file=sys.stderr)
+        print("pytest wrote no results, see above", file=sys.stderr)
         return 1
     tried = read_results(results.read_text(encoding="utf-8"))
     for line in summary(args.names or list(SUITES), tried):
@@ -74,7 +74,7 @@ def _run(names: Sequence[str], results: Path, options: Sequence[str]) -> int:
 
 
 def read_results(text: str) -> Tried:
-    """Read what pytest has written; a test that was not run does not count."""
+    """Read the results file of pytest; skipped tests do not count."""
     suite = next(ElementTree.fromstring(text).iter("testsuite"))
     held: dict[str, int] = {}
     fell: dict[str, int] = {}
@@ -90,14 +90,14 @@ def read_results(text: str) -> Tried:
 
 
 def counts(name: str, tried: Tried) -> tuple[int, int]:
-    """Return how many attacks on a promise were tried, and how many held."""
+    """Return how many cases of a promise were tried, and how many held."""
     where = {attack.place for attack in attacks_of(name)}
     held = sum(tried.held.get(place, 0) for place in where)
     return held + sum(tried.fell.get(place, 0) for place in where), held
 
 
 def summary(names: Sequence[str], tried: Tried) -> list[str]:
-    """Return a line for each promise, and what did not hold."""
+    """Return a line for each promise, and one for each test that did not hold."""
     lines = []
     for name in names:
         number, held = counts(name, tried)
@@ -127,12 +127,12 @@ def page(promised: Sequence[Promise], tried: Tried) -> str:
 
 def section(promise: Promise) -> str:
     """Return the part of the report about one promise."""
-    text = promise.text.replace("](docs/", "](")  # SECURITY.md lies one folder above
+    text = promise.text.replace("](docs/", "](")  # SECURITY.md is one folder above
     return "\n".join([f"## {promise.name}", "", text, "", *sentences(promise.name), ""])
 
 
 def sentences(name: str) -> list[str]:
-    """Return what is tried against a promise, by modules."""
+    """Return the attacks on a promise as sentences, grouped by module."""
     by_module: dict[str, list[str]] = {}
     for attack in attacks_of(name):
         by_module.setdefault(attack.place.partition("::")[0], []).append(attack.sentence)

@@ -1,14 +1,14 @@
-"""Look at what Bridle depends on: is all of it pinned, unchanged, licensed, and without known flaws?
+"""Audit Bridle's dependencies: pins, unchanged files, licences, known vulnerabilities.
 
 ```
 pins      every package has one version in constraints.txt, and that one is installed
-files     the libraries of the page are, byte for byte, those that were published
-licences  all may be used
+files     the libraries of the page are, byte for byte, the published files
+licences  every licence is accepted
 flaws     pip-audit asks the advisory database of the package index
 ```
 
-The last needs the network. Where the database does not answer, or does not know a package, the audit says
-that nothing was looked up: "no known flaws" would be a lie. `--require` makes that a failure, too.
+The last check needs the network. If the database does not answer or does not know a package, the audit says
+that nothing was looked up instead of "no known flaws". With `--require`, that is a failure.
 """
 
 import argparse
@@ -49,13 +49,13 @@ class Answer(Struct, frozen=True):
 
 
 class Answers(Struct, frozen=True):
-    """Its whole report."""
+    """The whole report of pip-audit."""
 
     dependencies: tuple[Answer, ...] = ()
 
 
 class Verdict(Struct, frozen=True):
-    """What is known about flaws."""
+    """The result of the search for known flaws."""
 
     state: Literal["looked up", "in part", "not looked up"]
     text: str
@@ -63,10 +63,10 @@ class Verdict(Struct, frozen=True):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the audit; returns 1 when something is wrong."""
+    """Print the audit; return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(prog="audit", description="look at what Bridle depends on")
-    parser.add_argument("--require", action="store_true", help="fail when flaws could not be looked up")
-    parser.add_argument("--offline", action="store_true", help="do not try to look flaws up")
+    parser.add_argument("--require", action="store_true", help="fail if known flaws could not be looked up")
+    parser.add_argument("--offline", action="store_true", help="do not look up known flaws")
     args = parser.parse_args(argv)
     found = components()
     named = pins((ROOT / "constraints.txt").read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def unpinned(found: Sequence[Component], named: dict[str, str]) -> list[str]:
-    """Say which packages have no pin, or another version than theirs."""
+    """Return the packages that have no pin, or not the pinned version."""
     packages = [one for one in found if one.kind == "package"]
     missing = [f"{one.name} has no pin in constraints.txt" for one in packages if one.name not in named]
     other = [
@@ -93,9 +93,9 @@ def unpinned(found: Sequence[Component], named: dict[str, str]) -> list[str]:
 
 
 def changed_files(found: Sequence[Component], folder: Path = VENDOR) -> list[str]:
-    """Say which files of the page are not those that were published."""
+    """Return the files of the page that differ from the published files."""
     return [
-        f"{name} of {one.name} is not the file that was published"
+        f"{name} of {one.name} is not the published file"
         for one in found
         for name, digest in one.digests
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest
@@ -103,14 +103,12 @@ def changed_files(found: Sequence[Component], folder: Path = VENDOR) -> list[str
 
 
 def look_up(found: Sequence[Component]) -> Verdict:
-    """Ask pip-audit about every package."""
+    """Look up every package with pip-audit."""
     packages = [one for one in found if one.kind == "package"]
     with tempfile.TemporaryDirectory(prefix="bridle-audit-") as folder:
         program = _program(Path(folder))
         if program is None:
-            return Verdict(
-                "not looked up", f"NOT LOOKED UP: {PROGRAM} is not here and could not be installed"
-            )
+            return Verdict("not looked up", f"NOT LOOKED UP: {PROGRAM} is missing and could not be installed")
         wanted = Path(folder) / "requirements.txt"
         wanted.write_text("".join(f"{one.name}=={one.version}\n" for one in packages), encoding="utf-8")
         asked = [program, "--disable-pip", "--no-deps", "--format", "json", "--progress-spinner", "off"]
@@ -124,7 +122,7 @@ def look_up(found: Sequence[Component]) -> Verdict:
 
 
 def judge(report: bytes, number: int) -> Verdict:
-    """Say what a report of pip-audit is worth, of so many packages: what it has skipped it does not know."""
+    """Judge a report of pip-audit about `number` packages: skipped packages were not looked up."""
     try:
         answers = msgspec.json.decode(report, type=Answers).dependencies
     except msgspec.DecodeError:
@@ -144,7 +142,7 @@ def _said(flaw: Flaw) -> str:
 
 
 def _program(folder: Path) -> str | None:
-    """Return pip-audit: the one that is here, or one in an environment of its own, which goes again."""
+    """Return the installed pip-audit, or install one into a temporary environment."""
     beside = Path(sys.executable).with_name(PROGRAM)
     here = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if here:

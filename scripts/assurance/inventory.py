@@ -1,7 +1,7 @@
-"""What Bridle is made of: the packages that it needs with each of its extras, and what lies in its own tree.
+"""All third-party parts of Bridle: the packages it needs with each extra, and the files in its own tree.
 
 ```
-pyproject.toml ─▶ installed metadata ─▶ all they need in turn ─┐
+pyproject.toml ─▶ installed metadata ─▶ indirect dependencies ─┐
 surfaces/web/vendor/vendor.json  (libraries of the page) ──────┼─▶ Component …
 providers/data/models.json       (facts about models) ─────────┘
 ```
@@ -28,19 +28,19 @@ OWN = "bridle-agent"
 
 
 class Component(Struct, frozen=True, order=True):
-    """One thing of somebody else's that Bridle uses or brings along."""
+    """One third-party part that Bridle needs or contains."""
 
     name: str
     version: str
     licence: str
-    """An SPDX expression, or "" where nobody says it."""
+    """An SPDX expression, or "" if unknown."""
     kind: Literal["package", "page", "data"] = "package"
-    """A Python package; a library in the page; data in the tree."""
+    """A Python package, a library of the page, or data in the tree."""
     wanted_by: tuple[str, ...] = ()
-    """The extras that bring it; "" is Bridle without any."""
+    """The extras that need it; "" is Bridle without extras."""
     needs: tuple[str, ...] = ()
     digests: tuple[tuple[str, str], ...] = ()
-    """Files in the tree and their SHA-256."""
+    """Files in the tree with their SHA-256."""
 
     @property
     def purl(self) -> str:
@@ -51,12 +51,12 @@ class Component(Struct, frozen=True, order=True):
 
 
 def components() -> list[Component]:
-    """Return all of it; raises PackageNotFoundError when a package of an extra is not installed."""
+    """Return all components; raises PackageNotFoundError if a package of an extra is not installed."""
     return [*sorted(packages()), *sorted(page_libraries()), *sorted(model_data())]
 
 
 def extras() -> tuple[str, ...]:
-    """Return the extras that users can ask for, "" first."""
+    """Return the extras that users can install, "" first."""
     named = metadata.distribution(OWN).metadata.get_all("Provides-Extra") or []
     return ("", *sorted(set(named) - {"all", "dev"}))
 
@@ -76,12 +76,12 @@ def packages() -> Iterator[Component]:
 
 
 def direct_needs() -> list[str]:
-    """Return what Bridle itself asks for, with all extras."""
+    """Return Bridle's direct dependencies, with all extras."""
     return sorted({canonicalize_name(one.name) for one in _needs(OWN, frozenset(extras()))} - {OWN})
 
 
 def page_libraries() -> Iterator[Component]:
-    """Yield the libraries of the page, as they lie in the tree."""
+    """Yield the libraries of the page in the tree."""
     for one in json.loads((VENDOR / "vendor.json").read_text())["packages"]:
         digests = tuple((file["file"], file["sha256"]) for file in one["files"])
         licence = one["licence"].removeprefix("(").removesuffix(")")
@@ -89,7 +89,7 @@ def page_libraries() -> Iterator[Component]:
 
 
 def model_data() -> Iterator[Component]:
-    """Yield the sources of what is known about models; their licence texts must lie beside it."""
+    """Yield the sources of the model data; their licence texts must be next to it."""
     for name, version in json.loads((MODEL_DATA / "models.json").read_text())["sources"].items():
         text = (MODEL_DATA / f"LICENSE.{name}.txt").read_text()
         licence = "MIT" if "MIT" in text and "free of charge, to any person" in text else ""
@@ -97,7 +97,7 @@ def model_data() -> Iterator[Component]:
 
 
 def pins(text: str) -> dict[str, str]:
-    """Return the version of each package that a constraints file names."""
+    """Return the version of each package in a constraints file."""
     found = (PIN.match(line) for line in text.splitlines())
     return {canonicalize_name(match["name"]): match["version"] for match in found if match}
 

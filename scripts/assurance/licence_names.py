@@ -1,7 +1,7 @@
-"""What a package's metadata says about its licence, in the words of SPDX, and which licences are let in.
+"""The licence of a package as an SPDX expression, and the list of accepted licences.
 
-Packages say it in three ways, of which the first that is there counts: an SPDX expression, a classifier, a
-free text. Where there is none of these, the licence text in the package is looked at.
+The first of these that exists counts: the SPDX expression in the metadata, a classifier, a free text, the
+licence text in the package.
 """
 
 import re
@@ -17,29 +17,29 @@ KNOWN = {
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
     "python software foundation license": "PSF-2.0",
 }
-"""Names of licences that are no SPDX identifiers, in small letters."""
+"""Licence names that are not SPDX identifiers, in lower case."""
 TEXTS = {
     "Apache License": "Apache-2.0",
     "Permission is hereby granted, free of charge, to any person": "MIT",
 }
-"""What a licence text says that only it says."""
+"""A phrase that identifies a licence text."""
 FREE = frozenset(
     "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT MIT-0 PSF-2.0 Unlicense Zlib".split()
 )
-"""Licences that ask for no more than to be named."""
+"""Licences that require only attribution."""
 LET_IN = {
-    "apsw": ("any-OSI", "any licence of the Open Source Initiative may be chosen: MIT is"),
-    "certifi": ("MPL-2.0", "used as it is; a list of certificates"),
-    "psycopg": ("LGPL-3.0-only", "used as it is, by import; only with the extra `scale`"),
-    "psycopg-binary": ("LGPL-3.0-only", "used as it is, by import; only with the extra `scale`"),
-    "shtab": ("MPL-2.0", "used as it is, by import"),
-    "tqdm": ("MPL-2.0 AND MIT", "used as it is, by import; a dependency of the extra `memory`"),
+    "apsw": ("any-OSI", "any licence of the Open Source Initiative may be chosen; Bridle chooses MIT"),
+    "certifi": ("MPL-2.0", "used unchanged; a list of certificates"),
+    "psycopg": ("LGPL-3.0-only", "used unchanged, by import; only with the extra `scale`"),
+    "psycopg-binary": ("LGPL-3.0-only", "used unchanged, by import; only with the extra `scale`"),
+    "shtab": ("MPL-2.0", "used unchanged, by import"),
+    "tqdm": ("MPL-2.0 AND MIT", "used unchanged, by import; a dependency of the extra `memory`"),
 }
-"""What asks for more and was let in all the same: the licence that was looked at, and why it does no harm."""
+"""Packages whose licences require more but were accepted: the checked licence, and the reason."""
 
 
 def licence_of(found: Distribution) -> str:
-    """Return an SPDX expression, or "" where nothing is said."""
+    """Return an SPDX expression, or "" if the package names no licence."""
     about = found.metadata
     expression = (about.get("License-Expression") or "").strip()
     if expression:
@@ -53,9 +53,9 @@ def licence_of(found: Distribution) -> str:
 
 
 def objection(name: str, licence: str) -> str:
-    """Say why a licence cannot be taken as it is; "" if it can.
+    """Return why a licence is not accepted, or "" if it is.
 
-    Of `A OR B` one is enough, of `A AND B` both are needed.
+    `A OR B` needs one accepted licence, `A AND B` both.
     """
     if not licence:
         return "it names no licence"
@@ -64,7 +64,7 @@ def objection(name: str, licence: str) -> str:
     for choice in re.split(r"\s+OR\s+", licence.replace("(", " ").replace(")", " ")):
         if all(part.strip() in FREE for part in re.split(r"\s+AND\s+", choice)):
             return ""
-    return f"{licence} is not in the list of licences that may be used"
+    return f"{licence} is not an accepted licence"
 
 
 def _is_licence(classifier: str) -> bool:

@@ -1,7 +1,7 @@
-"""Make `docs/licences.md`: whose work Bridle stands on, and under which licence.
+"""Generate `docs/licences.md`: the third-party parts of Bridle and their licences.
 
-`python -m scripts.assurance.licences` writes the page and fails when a licence may not be used; `--check`
-writes nothing and fails when the page is old, too.
+`python -m scripts.assurance.licences` writes the page, and fails if a licence is not accepted. `--check`
+writes nothing, and also fails if the page is out of date.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from scripts.assurance.licence_names import LET_IN, objection
 PAGE = ROOT / "docs" / "licences.md"
 HEAD = """# Licences
 
-Bridle is under the [MIT licence](https://opensource.org/license/mit). This is what it needs or brings along. The page is made by `python -m scripts.assurance.licences` from the metadata of the installed packages; a test says when it is not complete. Licences are named as [SPDX](https://spdx.org/licenses/) names them. The same list for programs is the SBOM: `make sbom`.
+Bridle is under the [MIT licence](https://opensource.org/license/mit). This page lists everything it needs or contains. `python -m scripts.assurance.licences` writes the page from the metadata of the installed packages; a test checks that it is complete. Licences have their [SPDX](https://spdx.org/licenses/) names. `make sbom` writes the same list for programs.
 """  # noqa: E501
 GROUPS = {
     "package": (
@@ -33,9 +33,9 @@ GROUPS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the page; returns 1 when a licence may not be used or, with `--check`, the page is old."""
+    """Write the page; return 1 if a licence is not accepted or, with `--check`, the page is out of date."""
     parser = argparse.ArgumentParser(prog="licences", description="make docs/licences.md")
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when the page is old")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is out of date")
     args = parser.parse_args(argv)
     found = components()
     refused = objections(found)
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.check:
         is_old = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
         if is_old:
-            print("docs/licences.md is old: python -m scripts.assurance.licences", file=sys.stderr)
+            print("docs/licences.md is out of date: python -m scripts.assurance.licences", file=sys.stderr)
         return int(bool(refused) or is_old)
     PAGE.write_text(text, encoding="utf-8")
     print(f"{PAGE.relative_to(ROOT)}: {len(found)} components, {len(refused)} refused")
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def objections(found: Sequence[Component]) -> list[str]:
-    """Say of which components the licence may not be used, and why."""
+    """Return the components whose licence is not accepted, with the reason."""
     said = ((one, objection(one.name, one.licence)) for one in found)
     return [f"{one.name} {one.version}: {why}" for one, why in said if why]
 
@@ -73,11 +73,11 @@ def page(found: Sequence[Component]) -> str:
 
 
 LET_IN_HEAD = (
-    "## Let in one by one",
+    "## Accepted one by one",
     "",
-    "All others ask for no more than to be named. Any other licence is refused until somebody looked at it.",
+    "All other licences on this page require only attribution. Any further licence is refused until checked.",
     "",
-    "| package | licence | why it does no harm |",
+    "| package | licence | why it is accepted |",
     "|---|---|---|",
 )
 

@@ -1,4 +1,4 @@
-"""What SECURITY.md promises, and which tests attack it.
+"""The promises of SECURITY.md, and the tests that attack them.
 
 ```
 | `walls` | Commands cannot change … |     a line of a table in SECURITY.md
@@ -20,17 +20,17 @@ PROMISE = re.compile(r"^\| `(?P<name>[a-z][a-z-]*)` \| (?P<text>.+?) \|$", re.MU
 
 
 class Promise(Struct, frozen=True):
-    """One line of what is promised."""
+    """One promise: a line of a table in SECURITY.md."""
 
     name: str
     text: str
 
 
 class Attack(Struct, frozen=True, order=True):
-    """One test function, which may try many things."""
+    """One test function, which may try many tricks."""
 
     place: str
-    """As pytest calls it, without parameters."""
+    """Its pytest id, without parameters."""
     sentence: str
 
 
@@ -40,7 +40,7 @@ def promises(text: str) -> list[Promise]:
 
 
 def attacks_of(name: str) -> list[Attack]:
-    """Return the attacks on a promise, in the order of the list; raises FileNotFoundError, LookupError."""
+    """Return the attacks on a promise, in the order of SUITES; raises FileNotFoundError, LookupError."""
     return [attack for place in SUITES[name] for attack in _attacks_in(place)]
 
 

@@ -1,7 +1,7 @@
-"""Look for secrets and traces of a machine in what git keeps: every tracked file, and every line of its past.
+"""Search git for secrets and traces of a machine: in every tracked file and in every line of the history.
 
-`python -m scripts.assurance.repository [--history]` prints what it finds and exits with 1 then. Examples in
-tests have to look like keys; each of them is named here, so that a new one is looked at by somebody.
+`python -m scripts.assurance.repository [--history]` prints its findings, and exits with 1 if there are any.
+Tests contain examples that look like keys. Each is listed here, so that a person has to check every new one.
 """
 
 import argparse
@@ -23,8 +23,8 @@ SHAPES = {
     "a token of Bridle": r"\bbrdl_[0-9a-f]{16}_[A-Za-z0-9_-]{30,}",
     "a private key": r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----",
     "a password in a URL": r"\b[a-z][a-z0-9+]{2,12}://[^\s/:@\"'{}<>]{1,64}:[^\s/@\"'{}<>$]{8,}@[a-z0-9.-]+\.[a-z]{2,}",
-    "a path of somebody's machine": r"(?<![\w/$}.])/(?:root|work/(?:main|shared))/[\w.]",
-    "a package index of somebody's own": (
+    "a path of a private machine": r"(?<![\w/$}.])/(?:root|work/(?:main|shared))/[\w.]",
+    "a private package index": (
         r"(?:index-url|registry)\s*[= ]\s*[\"']?https?://(?!pypi\.org|registry\.npmjs\.org)[\w.-]+"
     ),
 }
@@ -43,30 +43,30 @@ INVENTED = frozenset(
         "xoxb-123456789012-abcdef",
     )
 )
-"""What the tests show to what must know a key again."""
+"""Invented keys that tests use to check that keys are recognised."""
 CANARY = "canary"
-"""Is in secrets that are planted to be looked for."""
+"""Part of every secret that tests plant and search for."""
 INVENTED_IN = {
     "a private key": ("tests/memory/test_secret_filter.py", "tests/scripts/test_repository.py"),
 }
-"""Where the words alone are no secret."""
+"""Files that may contain these words, which alone are not a secret."""
 MAX_LINE = 4_000
-"""Longer lines are of programs, such as the libraries of the page."""
+"""Longer lines come from minified files, such as the libraries of the page."""
 
 
 class Finding(Struct, frozen=True):
-    """Something that should not be there."""
+    """A secret or a trace of a machine."""
 
     where: str
     kind: str
     shown: str
-    """Its beginning: a report is no place for a whole secret."""
+    """Its beginning: a report must not contain a whole secret."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print what was found; returns 1 if there is anything."""
+    """Print the findings; return 1 if there are any."""
     parser = argparse.ArgumentParser(prog="repository", description="look for secrets in what git keeps")
-    parser.add_argument("--history", action="store_true", help="look at every line of the past, too")
+    parser.add_argument("--history", action="store_true", help="also search every line of the history")
     args = parser.parse_args(argv)
     lines = list(tracked_lines())
     found = list(look(lines))
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.history:
         past = list(past_lines())
         found += look(past)
-        said += f", {len(past)} lines of the past"
+        said += f", {len(past)} lines of the history"
     for one in found:
         print(f"{one.where}: {one.kind}: {one.shown}")
     print(f"{said}: {len(found)} findings")
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def look(lines: Iterable[tuple[str, str]]) -> Iterator[Finding]:
-    """Yield what is found in lines, each with the place where it stands."""
+    """Yield the findings in lines, each with its place."""
     for where, line in lines:
         if len(line) > MAX_LINE or not ANY.search(line):
             continue
@@ -93,7 +93,7 @@ def look(lines: Iterable[tuple[str, str]]) -> Iterator[Finding]:
 
 
 def tracked_lines() -> Iterator[tuple[str, str]]:
-    """Yield every line of text that git tracks or would, with its file and number."""
+    """Yield every line of text that git tracks or would track, with its file and number."""
     listed = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split(b"\0")
     for name in sorted({raw.decode() for raw in listed if raw}):
         path = ROOT / name
@@ -107,7 +107,7 @@ def tracked_lines() -> Iterator[tuple[str, str]]:
 
 
 def past_lines() -> Iterator[tuple[str, str]]:
-    """Yield every line that any commit has added, with the file."""
+    """Yield every line that a commit added, with its file."""
     name = ""
     for raw in _git("log", "-p", "--all", "--no-color", "--unified=0", "--format=%H").splitlines():
         line = raw.decode("utf-8", "replace")

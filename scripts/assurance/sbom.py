@@ -1,7 +1,7 @@
-"""Make an SBOM: all that Bridle is made of as a CycloneDX 1.6 document, for programs that look for flaws.
+"""Write an SBOM: all parts of Bridle as a CycloneDX 1.6 document, for vulnerability scanners.
 
 `python -m scripts.assurance.sbom [FILE]` writes `build/sbom.json` from the installed packages' metadata.
-The same packages give the same bytes: the serial number is made of the content, and there is no time in it.
+The same packages give the same bytes: the serial number is computed from the content, and there is no date.
 """
 
 import json
@@ -18,12 +18,12 @@ from scripts.assurance.inventory import OWN, ROOT, Component, components, direct
 FILE = ROOT / "build" / "sbom.json"
 SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
 NAMESPACE = uuid.UUID("5d0f7c0a-6c1e-5b52-9f0b-2f6f5c1e8a16")
-"""Ours, so that serial numbers of others are never the same."""
+"""Bridle's namespace, so that its serial numbers never equal those of other projects."""
 NOT_SPDX = {"any-OSI"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the document; returns the exit code."""
+    """Write the document; return the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
     target = Path(given[0]) if given else FILE
     found = components()

@@ -1,4 +1,4 @@
-"""The words of `python -m scripts.cluster`."""
+"""The commands of `python -m scripts.cluster`."""
 
 import argparse
 import os
@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 
 from scripts.cluster.compose import ComposeError, read_services
-from scripts.cluster.keeper import LOOK_S, Keeper
 from scripts.cluster.places import Places
-from scripts.cluster.state import ClusterState, is_kept, kept, read_state
+from scripts.cluster.state import ClusterState, is_supervised, locked, read_state
+from scripts.cluster.supervisor import LOOK_S, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -27,27 +27,27 @@ IMAGE_PROGRAMS = {"bridle-health": "health.py", "bridle-certificates": "certific
 
 
 def main() -> int:
-    """Do what the words say; returns an exit status."""
+    """Run a command; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m scripts.cluster", description="A cluster without containers"
     )
     usual = Path(tempfile.gettempdir()) / f"bridle-cluster-{os.getuid()}"
-    parser.add_argument("--folder", type=Path, default=usual, help="where all of it is (%(default)s)")
-    words = parser.add_subparsers(dest="word", required=True)
-    up = words.add_parser("up", help="start all services")
+    parser.add_argument("--folder", type=Path, default=usual, help="the cluster's folder (%(default)s)")
+    commands = parser.add_subparsers(dest="word", required=True)
+    up = commands.add_parser("up", help="start all services")
     up.add_argument("--detach", action="store_true", help="in the background")
     up.add_argument("--file", type=Path, default=DEPLOY / "compose.yaml", help="the compose file")
-    status = words.add_parser("status", help="show how they are")
+    status = commands.add_parser("status", help="show the state of the services")
     status.add_argument("--json", action="store_true")
-    down = words.add_parser("down", help="end them")
-    down.add_argument("--keep", action="store_true", help="keep the data for the next time")
-    execute = words.add_parser("exec", help="run a command as in the container of a service")
+    down = commands.add_parser("down", help="stop all services")
+    down.add_argument("--keep", action="store_true", help="keep the data for the next start")
+    execute = commands.add_parser("exec", help="run a command as in the container of a service")
     execute.add_argument("service")
     execute.add_argument("command", nargs=argparse.REMAINDER)
     args = parser.parse_args()
     args.folder = args.folder.absolute()
     try:
-        return WORDS[args.word](args)
+        return COMMANDS[args.word](args)
     except (ComposeError, OSError) as error:
         print(f"cluster: {error}", file=sys.stderr)
         return 1
@@ -57,9 +57,9 @@ def _up(args: argparse.Namespace) -> int:
     _make_folder(args.folder)
     if args.detach:
         return _detach(args)
-    with kept(args.folder) as is_ours:
+    with locked(args.folder) as is_ours:
         if not is_ours:
-            raise ComposeError(f"one runs already in {args.folder} (hint: down, or another --folder)")
+            raise ComposeError(f"a cluster already runs in {args.folder} (hint: down, or another --folder)")
         return _keep(args)
 
 
@@ -70,22 +70,22 @@ def _keep(args: argparse.Namespace) -> int:
     for name, script in IMAGE_PROGRAMS.items():
         (programs / name).unlink(missing_ok=True)
         (programs / name).symlink_to(DEPLOY / script)
-    keeper = Keeper(places, services, programs)
+    supervisor = Supervisor(places, services, programs)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, keeper.end)
+        signal.signal(number, supervisor.end)
     is_told = False
     try:
-        while not keeper.is_ending:
-            keeper.look()
-            for name in keeper.state.failed:
-                print(f"cluster: {name} failed: {_last_words(args.folder, name)}", file=sys.stderr)
+        while not supervisor.is_ending:
+            supervisor.look()
+            for name in supervisor.state.failed:
+                print(f"cluster: {name} failed: {_last_line(args.folder, name)}", file=sys.stderr)
                 return 1
-            if keeper.state.is_settled and not is_told:
+            if supervisor.state.is_settled and not is_told:
                 is_told = True
-                _show(keeper.state)
+                _show(supervisor.state)
             time.sleep(LOOK_S)
     finally:
-        keeper.stop()
+        supervisor.stop()
         (args.folder / "state.json").unlink(missing_ok=True)
     return 0
 
@@ -93,7 +93,7 @@ def _keep(args: argparse.Namespace) -> int:
 def _detach(args: argparse.Namespace) -> int:
     log = args.folder / "logs" / "cluster.log"
     with log.open("wb") as output:
-        keeper = subprocess.Popen(
+        supervisor = subprocess.Popen(
             [sys.executable, "-m", "scripts.cluster", "--folder", args.folder, "up", "--file", args.file],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
@@ -102,16 +102,16 @@ def _detach(args: argparse.Namespace) -> int:
             start_new_session=True,
         )
     deadline = time.monotonic() + PATIENCE_S
-    while keeper.poll() is None and time.monotonic() < deadline:
+    while supervisor.poll() is None and time.monotonic() < deadline:
         state = read_state(args.folder)
-        if state is not None and state.keeper == keeper.pid and state.is_settled:
+        if state is not None and state.supervisor == supervisor.pid and state.is_settled:
             _show(state)
             return 0
         time.sleep(LOOK_S)
-    if keeper.poll() is None:
-        keeper.terminate()
-        keeper.wait()
-        print(f"cluster: not everything was well after {PATIENCE_S:.0f} s", file=sys.stderr)
+    if supervisor.poll() is None:
+        supervisor.terminate()
+        supervisor.wait()
+        print(f"cluster: not all services were healthy after {PATIENCE_S:.0f} s", file=sys.stderr)
     print(log.read_text().strip(), file=sys.stderr)
     return 1
 
@@ -128,15 +128,15 @@ def _status(args: argparse.Namespace) -> int:
 def _down(args: argparse.Namespace) -> int:
     state = read_state(args.folder)
     if state is not None:
-        os.kill(state.keeper, signal.SIGTERM)
+        os.kill(state.supervisor, signal.SIGTERM)
     deadline = time.monotonic() + PATIENCE_S
-    while is_kept(args.folder):
+    while is_supervised(args.folder):
         if time.monotonic() > deadline:
-            raise ComposeError(f"process {state.keeper if state else '?'} does not end")
+            raise ComposeError(f"process {state.supervisor if state else '?'} does not stop")
         time.sleep(LOOK_S)
     if not args.keep:
         shutil.rmtree(args.folder, ignore_errors=True)
-    print("all have ended" if state is not None else "nothing runs")
+    print("all services have stopped" if state is not None else "no cluster runs")
     return 0
 
 
@@ -155,23 +155,23 @@ def _exec(args: argparse.Namespace) -> int:
 def _running(folder: Path) -> ClusterState:
     state = read_state(folder)
     if state is None:
-        raise ComposeError(f"nothing runs in {folder} (hint: up)")
+        raise ComposeError(f"no cluster runs in {folder} (hint: up)")
     return state
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of a cluster; raises ComposeError for one of somebody else."""
+    """Create the folder of a cluster; raises ComposeError if it belongs to another user."""
     folder.mkdir(mode=0o711, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise ComposeError(f"{folder} is not a folder of yours")
-    folder.chmod(0o711)  # PostgreSQL may run as another user, and must get to its own
+        raise ComposeError(f"{folder} belongs to another user")
+    folder.chmod(0o711)  # PostgreSQL may run as another user and must reach its own folder
     for name in ("bin", "logs", "services", "volumes"):
         (folder / name).mkdir(mode=0o711, exist_ok=True)
 
 
 def _values(args: argparse.Namespace) -> dict[str, str]:
-    """Return what variables of the compose file stand for; there is a password in any case."""
+    """Return the values of the compose file's variables, always with a password."""
     found: dict[str, str] = {}
     env_file = args.file.parent / ".env"
     if env_file.exists():
@@ -199,12 +199,12 @@ def _show(state: ClusterState) -> None:
         )
 
 
-def _last_words(folder: Path, service: str) -> str:
+def _last_line(folder: Path, service: str) -> str:
     lines = (folder / "logs" / f"{service}.log").read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
-WORDS = {"up": _up, "status": _status, "down": _down, "exec": _exec}
+COMMANDS = {"up": _up, "status": _status, "down": _down, "exec": _exec}
 
 if __name__ == "__main__":
     sys.exit(main())

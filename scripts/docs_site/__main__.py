@@ -1,4 +1,4 @@
-"""Build the documentation as pages that need no server: `python -m scripts.docs_site [FOLDER]`."""
+"""Build the documentation as a site that needs no server: `python -m scripts.docs_site [FOLDER]`."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main() -> int:
-    """Build into the named folder, `build/docs` unless told otherwise; a dead link is an error."""
+    """Build into the given folder, `build/docs` by default; a dead link is an error."""
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
     site = build(ROOT, target)
     for problem in site.dead:

@@ -13,7 +13,7 @@ _PUNCTUATION = re.compile(r"[^\w\- ]")
 
 @dataclass
 class Section:
-    """A heading and what stands below it."""
+    """A heading and the text below it."""
 
     title: str
     anchor: str
@@ -23,7 +23,7 @@ class Section:
 
 @dataclass
 class Rendered:
-    """A page as HTML, and what is known about it."""
+    """A page as HTML, with its title and sections."""
 
     title: str
     body: str
@@ -31,12 +31,12 @@ class Rendered:
 
     @property
     def anchors(self) -> set[str]:
-        """Return the places in it that a link may name."""
+        """Return the anchors that links may name."""
         return {section.anchor for section in self.sections}
 
 
 def render(text: str, link: Callable[[str], str]) -> Rendered:
-    """Render a page; `link` is asked where each link and picture leads."""
+    """Render a page; `link` returns the target of each link and picture."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tokens = parser.parse(text)
     sections = [Section("", "", 0)]
@@ -76,7 +76,7 @@ def _words(token: Token) -> str:
 
 
 def _anchor(title: str, taken: dict[str, int]) -> str:
-    """Name a heading as the places do that show Markdown: lower case, dashes, a number for the second."""
+    """Return the anchor of a heading like code hosts do: lower case, dashes, a number if it is not unique."""
     base = _PUNCTUATION.sub("", title.lower()).replace(" ", "-")
     number = taken.get(base, 0)
     taken[base] = number + 1
@@ -85,7 +85,7 @@ def _anchor(title: str, taken: dict[str, int]) -> str:
 
 def _heading_close(renderer: object, tokens: Sequence[Token], index: int, *_: object) -> str:
     anchor = tokens[index - 2].attrGet("id")
-    return f'<a class="anchor" href="#{anchor}" aria-label="link to this place">#</a></{tokens[index].tag}>\n'
+    return f'<a class="anchor" href="#{anchor}" aria-label="link to heading">#</a></{tokens[index].tag}>\n'
 
 
 def _fence(renderer: object, tokens: Sequence[Token], index: int, *_: object) -> str:

@@ -1,8 +1,8 @@
-"""All pages, what leads from one to another, and the index that the search reads.
+"""All pages of the site, the links between them, and the search index.
 
 ```
 README.md       -> index.html            docs/x.md  -> x.html
-SECURITY.md …   -> security.html …       examples/… -> files/examples/…     whatever else a page links to
+SECURITY.md …   -> security.html …       examples/… -> files/examples/…     other files that pages link to
 ```
 """
 
@@ -34,7 +34,7 @@ MAX_SECTION_CHARS = 3000
 
 @dataclass
 class Site:
-    """What was built."""
+    """The built site."""
 
     pages: dict[str, Rendered] = field(default_factory=dict)
     """By the path of the source."""
@@ -43,7 +43,7 @@ class Site:
 
 
 def build(root: Path, target: Path) -> Site:
-    """Render every page into a folder, which is made anew; links that lead nowhere are in the result."""
+    """Render every page into a folder, which is replaced; the result contains the dead links."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     sources = find_pages(root)
@@ -70,7 +70,7 @@ def find_pages(root: Path) -> list[str]:
 
 
 def grouped(sources: list[str]) -> list[tuple[str, list[str]]]:
-    """Return the menu: every page once; one that no group names comes under More."""
+    """Return the menu: every page once, under More if no group names it."""
     menu = [(title, [name for name in names if name in sources]) for title, names in GROUPS]
     named = {name for _, names in menu for name in names}
     decisions = [name for name in sources if name.startswith("docs/decisions/")]
@@ -79,14 +79,14 @@ def grouped(sources: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def address_of(source: str) -> str:
-    """Return where a page lies in the site."""
+    """Return the path of a page in the site."""
     if source == "README.md":
         return "index.html"
     return source.removeprefix("docs/").removesuffix(".md").lower() + ".html"
 
 
 class _Links:
-    """Knows where each link leads, and copies what is no page."""
+    """Resolves links, and copies linked files that are not pages."""
 
     def __init__(self, root: Path, target: Path, addresses: dict[str, str]) -> None:
         self._root = root
@@ -97,7 +97,7 @@ class _Links:
         """Page, the page that it links to, and the place there."""
 
     def of(self, source: str) -> Callable[[str], str]:
-        """Return what says for each link of a page where it leads."""
+        """Return a function that resolves the links of a page."""
         return lambda link: self._resolve(source, link)
 
     def _resolve(self, source: str, link: str) -> str:
@@ -124,10 +124,10 @@ class _Links:
         return self._listing(source, wanted)
 
     def _listing(self, source: str, folder: str) -> str:
-        """Make a page for a folder."""
+        """Write a page that lists a folder."""
         address = f"files/{folder}/index.html"
         if not (self._target / address).exists():
-            _write(self._target / address, "")  # so that a folder is listed once
+            _write(self._target / address, "")  # marks the folder as listed
             names = sorted(str(path.relative_to(self._root)) for path in (self._root / folder).rglob("*"))
             files = [name for name in names if (self._root / name).is_file() and "__pycache__" not in name]
             links = {name: self._addresses.get(name) or self._copied(source, name) for name in files}
@@ -153,7 +153,7 @@ def _dead_anchors(links: _Links, site: Site) -> list[str]:
 
 
 def _entries(source: str, page: Rendered) -> list[list[str]]:
-    """Return what the search knows of a page: page, heading, address, words."""
+    """Return the search entries of a page: page, heading, address, text."""
     return [
         [
             page.title,

@@ -1,7 +1,7 @@
-"""Make the pictures of the README: `python -m scripts.screenshots`.
+"""Take the screenshots for the README: `python -m scripts.screenshots`.
 
-They are of the real thing: a service with a home of its own, a project with two small faults, and a model
-that follows a script behind the address of a vendor. The terminal interface becomes an SVG, the page PNGs.
+They show the real program: a service with a temporary home, a project with two small bugs, and a scripted
+model behind the address of a vendor. The terminal interface becomes an SVG, the page becomes PNGs.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from tests.surfaces.web.stage import Stage, chromium
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SCRIPT = Path(__file__).with_name("script.json")
 PROJECT = Path(tempfile.gettempdir()) / "greeter"
-"""It is seen in the pictures, so that its name is not that of anybody's folder."""
+"""The pictures show this path, so it must not be the folder of a real user."""
 SIZE = 120, 36
-MOST_PNG_BYTES = 250_000
+MAX_PNG_BYTES = 250_000
 
 TITLE = "Mend the greeter"
 FIRST, SECOND = "The tests of the greeter fail. Find out why.", "Yes, please. Mend that too."
@@ -74,7 +74,7 @@ FONT = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
 
 
 async def main() -> None:
-    """Make all pictures."""
+    """Take all screenshots."""
     PROJECT.mkdir()
     try:
         for name, text in FILES.items():
@@ -86,7 +86,7 @@ async def main() -> None:
 
 
 async def picture(place: Path) -> None:
-    """Let a session wait for an approval, and take it from every side."""
+    """Let a session wait for an approval, and take screenshots of it on every surface."""
     home = place / ".bridle"
     home.mkdir()
     env = {"BRIDLE_HOME": str(home), "HOME": str(place), "PATH": os.environ["PATH"], "GREETER_KEY": "none"}
@@ -104,21 +104,21 @@ async def picture(place: Path) -> None:
             await stage.prompt(session, SECOND)
             await stage.until(session, ApprovalRequested)
             await pages(stage, session)
-            await terminal(stage, session, home)  # it closes the service when it is left
+            await terminal(stage, session, home)  # closes the service at the end
         finally:
             await stage.aclose()
 
 
 async def terminal(stage: Stage, session: SessionId, home: Path) -> None:
-    """Take the terminal interface."""
+    """Take a screenshot of the terminal interface."""
     async with tui(stage.service, home, PROJECT, session=session, size=SIZE) as shown:
         await shown.sees("multi_edit", "greeting")
         svg = shown.app.export_screenshot(title="bridle")
-    (IMAGES / "tui.svg").write_text(FONT.sub("", svg))  # fonts would be fetched from elsewhere
+    (IMAGES / "tui.svg").write_text(FONT.sub("", svg))  # fonts would be loaded from another host
 
 
 async def pages(stage: Stage, session: SessionId) -> None:
-    """Take the page: the session that waits, and what all of them have used."""
+    """Take screenshots of the page: the waiting session, and the dashboard."""
     page = await stage.open_session(session)
     await expect(page.get_by_role("group", name="Approval: multi_edit")).to_be_visible()
     await take(stage, page, "page")
@@ -129,12 +129,12 @@ async def pages(stage: Stage, session: SessionId) -> None:
 
 
 async def take(stage: Stage, page: Page, name: str) -> None:
-    """Keep one picture of the page."""
+    """Save one screenshot of the page."""
     await page.wait_for_load_state("networkidle")
     await stage.shoot(page, name)
     size = (IMAGES / f"{name}.png").stat().st_size
-    if size > MOST_PNG_BYTES:
-        raise BridleError(f"{name}.png has {size:,} bytes, more than {MOST_PNG_BYTES:,}")
+    if size > MAX_PNG_BYTES:
+        raise BridleError(f"{name}.png has {size:,} bytes, more than {MAX_PNG_BYTES:,}")
 
 
 if __name__ == "__main__":

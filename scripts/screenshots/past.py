@@ -1,4 +1,4 @@
-"""Two weeks of work, as the store of somebody who uses Bridle every day would hold it."""
+"""Sample data: two weeks of sessions of a daily user."""
 
 import random
 import uuid
@@ -27,7 +27,7 @@ DAYS = 14
 DAY_MS = 24 * 3600 * 1000
 WINDOW = 200_000
 PRICES = {"anthropic/claude-sonnet-4-5": (3.0, 15.0), "anthropic/claude-haiku-4-5": (1.0, 5.0)}
-"""Dollars for a million tokens of input and of output."""
+"""Dollars per million tokens of input and output."""
 TITLES = (
     "Name the columns of the report",
     "Why is the nightly build slow",
@@ -52,7 +52,7 @@ TOOLS = ("read_file", "grep", "edit_file", "bash", "write_file")
 
 
 class Then:
-    """A clock that stands where it is put."""
+    """A clock that shows the time it is set to."""
 
     def __init__(self) -> None:
         self.at_ms = 0
@@ -65,7 +65,7 @@ class Then:
 
 
 async def write_past(store: SqliteStore, clock: Then, now_ms: int, cwd: str) -> None:
-    """Fill a store with sessions, the same ones every time but for the date."""
+    """Fill a store with sessions: always the same ones, except for the date."""
     chance = random.Random(SEED)
     titles = iter(TITLES)
     for day in range(DAYS, 0, -1):

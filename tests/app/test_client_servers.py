@@ -1,4 +1,4 @@
-"""Tool servers that a client brings along."""
+"""MCP servers that a client provides."""
 
 import asyncio
 import sys
@@ -24,7 +24,7 @@ def server(name: str = "tea", how: str = "good") -> ServerSettings:
 
 
 class Lending:
-    """Servers that are lent to the session of a stage."""
+    """Servers that are provided to the session of a stage."""
 
     def __init__(self, stage: Stage, cwd: Path, env: Env, servers: Sequence[ServerSettings]) -> None:
         self.said: list[str] = []

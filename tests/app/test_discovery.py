@@ -1,4 +1,4 @@
-"""What a machine has to begin with; nobody but this machine is asked."""
+"""What Bridle finds on a new machine, without contacting any other machine."""
 
 import json
 import os

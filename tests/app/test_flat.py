@@ -1,4 +1,4 @@
-"""A process that has led many sessions holds what it held after a few."""
+"""After many sessions, a process uses no more than after a few."""
 
 import json
 import os

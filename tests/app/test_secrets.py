@@ -1,4 +1,4 @@
-"""What is masked in all that a model reads."""
+"""Which secrets are masked in everything that a model reads."""
 
 from pathlib import Path
 

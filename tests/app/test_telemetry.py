@@ -1,4 +1,4 @@
-"""What the settings open, and what is not even imported where they say nothing."""
+"""What the telemetry settings enable, and what is not even imported without them."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What is kept from the programs that agents run: other tenants' files, and the way to the database."""
+"""Hidden from the programs of agents: other tenants' files, and the database."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Secrets that are planted, and a search for them in every byte that is kept, also in what is packed.
+"""Planted secrets, and a search for them in every stored byte, also in compressed data.
 
 ```
 file ─▶ its bytes ─▶ every zlib stream in it
@@ -68,7 +68,7 @@ def values_in(database: Path) -> Iterator[bytes]:
 
 
 def inflated(data: bytes) -> Iterator[bytes]:
-    """Yield what is packed in some bytes, wherever it begins."""
+    """Yield the compressed data in some bytes, at any offset."""
     for head in ZLIB_HEADS:
         at = data.find(head)
         while at >= 0:

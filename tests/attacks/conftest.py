@@ -1,4 +1,4 @@
-"""A world and a stage for each attack."""
+"""A small world and all tools for each attack."""
 
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -14,21 +14,21 @@ from tests.environment import folder_outside_tmp
 
 @pytest.fixture
 def world() -> Iterator[Path]:
-    """Give a place for an attack."""
+    """Yield a place for an attack."""
     with folder_outside_tmp("attacks") as path:
         yield path
 
 
 @pytest.fixture(scope="module")
 def shared_world() -> Iterator[Path]:
-    """Give a place for all attacks of a module."""
+    """Yield a place for all attacks of a module."""
     with folder_outside_tmp("attacks") as path:
         yield path
 
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a hostile model its tools."""
+    """Return the tools of a hostile model."""
     made = Stage(world)
     yield made
     await made.close()
@@ -36,14 +36,14 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture(scope="module")
 def judge_stage() -> Iterator[Stage]:
-    """Give one stage for all decisions of a module: nothing runs."""
+    """Yield one stage for all decisions of a module: nothing runs."""
     with folder_outside_tmp("attacks") as path:
         yield Stage(path)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
-    """Give one stage to all attacks of a module: its kernel is reset between cells."""
+    """Yield one stage for all attacks of a module; its kernel is reset between cells."""
     made = Stage(shared_world, environ={"OPENAI_API_KEY": API_KEY, "MY_PASSWORD": PASSWORD})
     yield made
     await made.close()
@@ -51,7 +51,7 @@ async def kernel_stage(shared_world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def door() -> Iterator[Door]:
-    """Give a server on the loopback address."""
+    """Yield a server on the loopback address."""
     made = Door(socket.AF_INET, ("127.0.0.1", 0))
     yield made
     made.close()

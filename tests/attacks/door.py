@@ -1,4 +1,4 @@
-"""A server on this machine that nobody is supposed to reach."""
+"""A server on this machine that no attack may reach."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ ANSWER = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\
 
 
 class Door:
-    """A server on this machine that answers everybody; counts the visits."""
+    """A server on this machine that answers everyone; counts the visits."""
 
     def __init__(self, family: int, address: object) -> None:
         self.answer = ANSWER
@@ -21,7 +21,7 @@ class Door:
 
     @property
     def visits(self) -> int:
-        """Count who has come until now: those before us, as they are let in in order."""
+        """Count the connections so far; they are accepted in order."""
         self._mark.clear()
         with socket.socket(self.socket.family) as ours:
             ours.connect(self.socket.getsockname())

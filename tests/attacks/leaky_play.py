@@ -1,4 +1,4 @@
-"""A broad play with planted secrets: everything that could keep one or tell one is used once.
+"""A broad play with planted secrets: it uses everything that could store or leak one.
 
 ```
 planted   keys in the environment, of providers and of tool servers, headers, passwords in addresses, tokens
@@ -55,7 +55,7 @@ HARMLESS = "plain-canary-Qf1uF9gUhN7hZc3V"
 TYPED = "typed-canary-Nd5sD3cSfL1dXa7T"
 """What the user types is kept as it is."""
 IN_A_FILE = "file-canary-Pe8tE6eTgM4fYb0U"
-"""What a model reads in a file is kept as it is: nobody can know that it is a secret."""
+"""What a model reads in a file is kept as it is: no one can know that it is a secret."""
 
 ENV = "env; cat /proc/*/environ /proc/*/cmdline 2>&1; env | base64 -w0; cat key.txt; true"
 CELL = "import os\nprint(dict(os.environ))\nprint(open('key.txt').read())\nkept = dict(os.environ)"
@@ -86,7 +86,7 @@ def _innermost(value: str) -> str:
 
 
 class Kept(Struct):
-    """What is left after the play."""
+    """Everything that is left after the play."""
 
     home: Path
     token: str
@@ -224,7 +224,7 @@ async def _knock(
 
 
 def _processes(daemon: DaemonProcess) -> list[tuple[str, bytes]]:
-    """Return what everybody on the machine sees of our processes."""
+    """Return what everyone on the machine sees of our processes."""
     shown = []
     for pid in (daemon.pid, *descendants(daemon.pid)):
         with suppress(OSError):
@@ -237,7 +237,7 @@ def _processes(daemon: DaemonProcess) -> list[tuple[str, bytes]]:
 
 
 class Listener(Struct):
-    """A server of the play, and what it was sent."""
+    """A server of the play, and the requests it got."""
 
     url: str = ""
     bodies: list[bytes] = []

@@ -1,4 +1,4 @@
-"""A tool server that tells all it was given: in results, in errors, and on its stderr."""
+"""An MCP server that leaks everything it got: in results, in errors, and on its stderr."""
 
 import json
 import os

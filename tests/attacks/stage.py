@@ -1,4 +1,4 @@
-"""The place of the attacks: a small world on disk, and all of Bridle's tools in the hands of a hostile model.
+"""The setup of the attacks: a small world on disk, and all of Bridle's tools for a hostile model.
 
 ```
 world/            outside of every root, not below /tmp (which is another one inside the sandbox)
@@ -105,7 +105,7 @@ def make_repository(folder: Path) -> None:
 
 
 class Stage:
-    """One session of a hostile model, with every tool of Bridle, in a world of its own."""
+    """One session of a hostile model with all of Bridle's tools, in a separate world."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Stage:
         environ: Mapping[str, str] = {},
         tools: Sequence[Tool] = (),
     ) -> None:
-        """Take what else is in the environment, and tools that stand in for those of the same name."""
+        """Use more variables, and replacements for tools of the same name."""
         self.world = world
         self.project = build_world(world)
         self.home = world / "home"
@@ -149,17 +149,17 @@ class Stage:
         self._context = ToolContext(SESSION, str(self.project), self._hear, CallId("c1"))
 
     def work_in(self, folder: Path) -> None:
-        """Take another folder of the world as the working directory."""
+        """Use another folder of the world as the working directory."""
         self.project = folder
         self._context = replace(self._context, cwd=str(folder))
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Return what the model has in its hands."""
+        """Return the tools of the model."""
         return tuple(self._tools)
 
     def open_tools(self) -> list[Tool]:
-        """Return the same tools anew, for sessions: they close theirs with themselves."""
+        """Return the same tools again: sessions close their tools at their end."""
         made = open_tools(self.settings, self.environ, self._blobs, self.sandbox, languages=FakeLanguages())
         return [self._replaced.get(tool.spec.name, tool) for tool in made]
 
@@ -171,12 +171,12 @@ class Stage:
     def check(
         self, tool: str, args: dict[str, Any], rules: Sequence[Rule] = (), mode: Mode = "ask"
     ) -> CheckedCall:
-        """Return what is decided about a call."""
+        """Return the verdict on a call."""
         context = replace(self._context, rules=tuple(rules), mode=mode)
         return self._dispatcher.check(ToolCall(CallId("c1"), tool, args), context)
 
     def decide(self, command: str, rules: Sequence[Rule] = (), mode: Mode = "ask") -> str:
-        """Return what is decided about a command line: allow, ask or deny."""
+        """Return the verdict on a command line: allow, ask or deny."""
         return self.check("bash", {"command": command}, rules, mode).action
 
     async def call(
@@ -188,7 +188,7 @@ class Stage:
         *,
         knows: Mapping[str, str] = {},
     ) -> Seen:
-        """Do what a session does with a call when its user says yes to every question."""
+        """Run a call like a session whose user approves everything."""
         checked = self.check(tool, args, rules, mode)
         if checked.action == "deny":
             return Seen(checked.action, checked.why, channels=tuple(self._kept()))
@@ -203,11 +203,11 @@ class Stage:
         return await self.force("bash", {"command": command, **more}, rules)
 
     async def cell(self, code: str, rules: Sequence[Rule] = ()) -> Seen:
-        """Run code in the kernel whatever was decided about it; what the last cell left there is gone."""
+        """Run code in a fresh kernel, whatever the verdict."""
         return await self.force("python", {"code": code}, rules)
 
     async def read_all(self, paths: Sequence[str]) -> dict[str, str]:
-        """Read files as the model does before it edits them; returns what it knows then."""
+        """Read files like a model before an edit; return what the model then knows."""
         known: dict[str, str] = {}
         for path in paths:
             checked = self.check("read_file", {"path": path}, (), "yolo")
@@ -253,7 +253,7 @@ class Stage:
 
 
 def leaks(text: str, secret: str) -> bool:
-    """Tell whether a text holds a secret, plainly or as a program may have encoded it."""
+    """Return whether a text holds a secret, plainly or as a program may have encoded it."""
     squeezed = "".join(text.split())
     encoded = [base64.b64encode(bytes(before) + secret.encode()).decode()[4:16] for before in range(3)]
     forms = [secret, secret[::-1], secret.encode().hex(), *encoded]
@@ -274,7 +274,7 @@ def in_a_cell(command: str) -> str:
 
 
 def run_bare(command: str, stage: Stage, *, timeout_s: float = PATIENCE_S) -> str:
-    """Run a command line with nothing of Bridle around it: what an attack does where nobody is on guard."""
+    """Run a command line without Bridle: shows what the attack does without the sandbox."""
     return _run_bare(["bash", "-c", command], stage, timeout_s)
 
 

@@ -1,4 +1,4 @@
-"""Which tests attack which promise of SECURITY.md: one list, by the short names that stand there.
+"""The tests that attack each promise of SECURITY.md, by the short names used there.
 
 A place is a module or one test of a module, below `tests`. What is listed has the marker `attack`, so that
 `pytest -m attack` runs it; `python -m scripts.assurance.attack` runs it and writes the report.

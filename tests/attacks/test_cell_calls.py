@@ -1,4 +1,4 @@
-"""Attacks by the tools that code can call: each call of a cell is judged like one of the model's own.
+"""Attacks through tools that code can call: each call of a cell is judged like a call by the model.
 
 The tables of the other modules are gone through in a few cells of real sessions; who is asked says no.
 """
@@ -50,7 +50,7 @@ open("results.json", "w").write(json.dumps(made_all))
 
 
 class Told(Struct, frozen=True):
-    """What became of the calls of a cell."""
+    """The outcome of the calls of a cell."""
 
     results: list[tuple[str, str]]
     """Of each call: done or failed, and the text."""
@@ -100,7 +100,7 @@ async def make_calls(
 
 
 def as_told(stage: Stage, call: Call, given: Sequence[Rule], mode: Mode) -> tuple[str, str]:
-    """Return what a cell must be told of a call that the model itself would not have been let make."""
+    """Return the refusal that a cell must get for a call that the model itself may not make."""
     checked = stage.check(*call, rules=given, mode=mode)
     return "failed", checked.why if checked.action == "deny" else f"denied: {NO}"
 
@@ -110,7 +110,7 @@ def as_told(stage: Stage, call: Call, given: Sequence[Rule], mode: Mode) -> tupl
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def judged(kernel_stage: Stage) -> AsyncIterator[dict[str, tuple[str, str]]]:
-    """Give what was said to each command line of the tables."""
+    """Yield the answer to each command line of the tables."""
     (kernel_stage.project / "x").write_text("precious\n")
     commands = [*DENIED, *ASKED]
     told = await make_calls(
@@ -137,7 +137,7 @@ async def test_a_command_line_of_a_cell_is_judged_like_one_of_the_model(
 
 @pytest.fixture
 def prepared(kernel_stage: Stage) -> Stage:
-    """Give the stage with links to what is denied and to the outside."""
+    """Return the stage with links to what is denied and to the outside."""
     links = {
         "short": "secrets",
         "short-file": "secrets/key.txt",
@@ -198,7 +198,7 @@ async def test_a_rule_holds_for_every_tool_of_a_cell(
 @pytest.mark.parametrize("mode", ["ask", "accept-edits"])
 async def test_every_mode_asks_about_the_calls_of_a_cell(stage: Stage, mode: Mode):
     column = MODES.index(mode)
-    # Nobody is asked about changes of a file that was not read, or that no language server can work out.
+    # No one is asked about changes of a file that was not read, or that no language server can work out.
     others = {"python", "edit_file", "multi_edit", "rename_symbol", "replace_symbol", "code_action"}
     calls = [call for call in CALLS.items() if EXPECTED[call[0]][column] == "ask" and call[0] not in others]
 
@@ -267,7 +267,7 @@ await read_file("notes.txt")
 
 
 def frame_of(name: str, args: object) -> dict[str, Any]:
-    """Return what a guest sends for a call."""
+    """Return the message that a guest sends for a call."""
     return {"type": "tool_call", "id": "forged", "name": name, "args": json.dumps(args)}
 
 

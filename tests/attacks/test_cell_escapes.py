@@ -1,4 +1,4 @@
-"""Attack 11: out of a kernel, into another one, into what started it, or onto the screen of who watches."""
+"""Attack 11: out of a kernel, into another one, into its parent process, or onto a watcher's screen."""
 
 import asyncio
 import json

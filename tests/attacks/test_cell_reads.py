@@ -1,7 +1,7 @@
-"""Attack 2 from inside of a kernel: code that wants what is in a denied file.
+"""Attack 2 from a kernel: code that tries to read a denied file.
 
 All command lines of `test_denied_reads.py` are run by code; what Python can do by itself is also done where
-nobody is on guard, to show that it does give the secret away there.
+no one is on guard, to show that it does give the secret away there.
 """
 
 import asyncio
@@ -181,7 +181,7 @@ NATIVE = {
     "shell script": "import subprocess; subprocess.run(['bash', '-v', 'secrets/key.txt'])",
 }
 
-# Each needs rights that nobody has inside: with the walls gone they would be a way.
+# Each needs rights that no one has inside: with the walls gone they would be a way.
 RIGHTS = {
     "/proc/1/root": "import os; print(open(f'/proc/1/root{os.getcwd()}/secrets/key.txt').read())",
     "umount": """
@@ -232,7 +232,7 @@ def plain(code: str) -> str:
 
 @pytest.fixture
 def stage(kernel_stage: Stage) -> Stage:
-    """Give the stage with symbolic links to what is denied."""
+    """Return the stage with symbolic links to what is denied."""
     for name, target in (("short", "secrets"), ("short-file", KEY)):
         if not (kernel_stage.project / name).is_symlink():
             (kernel_stage.project / name).symlink_to(target)
@@ -241,12 +241,12 @@ def stage(kernel_stage: Stage) -> Stage:
 
 @pytest.fixture
 def unguarded(world: Path) -> Stage:
-    """Give another world, where nobody is on guard."""
+    """Return another world, without the sandbox."""
     return Stage(world)
 
 
 def is_whole(stage: Stage) -> bool:
-    """Tell whether there still is something to steal."""
+    """Return whether the secret is still there."""
     return (
         SECRET in (stage.project / KEY).read_text()
         and SECRET in (stage.project / "certs/server.pem").read_text()
@@ -255,7 +255,7 @@ def is_whole(stage: Stage) -> bool:
 
 @pytest.mark.parametrize("command", [*READING, *PRIVILEGED])
 async def test_no_command_of_a_cell_shows_a_denied_file(stage: Stage, command: str):
-    """That these commands do show it elsewhere is said of them in `test_denied_reads.py`."""
+    """`test_denied_reads.py` shows that these commands reveal it without the rule."""
     seen = await stage.cell(in_a_cell(command), RULES)
 
     assert (leaks(seen.everything, SECRET), ENDED in seen.text, is_whole(stage)) == (False, True, True)
@@ -299,7 +299,7 @@ async def test_what_is_hidden_without_a_rule_is_hidden_from_code(stage: Stage, p
     assert int(shown) > 0
 
 
-# A kernel lives long, and people go on working meanwhile: its walls must not grow old.
+# A kernel lives long, and people continue working meanwhile: its walls must not grow old.
 async def test_what_comes_to_be_denied_is_hidden_from_a_kernel_that_lives(unguarded: Stage):
     stage, project = unguarded, unguarded.project
     first = await stage.cell("import os; print(len(os.listdir('certs')))", RULES)
@@ -313,7 +313,7 @@ async def test_what_comes_to_be_denied_is_hidden_from_a_kernel_that_lives(unguar
 
 @pytest.mark.parametrize("how", ["file", "folder"])
 async def test_what_was_replaced_is_hidden_from_a_kernel_that_lives(unguarded: Stage, how: str):
-    """As editors do it that save a file: what was covered is not there any more."""
+    """Like editors that save a file by replacing it: the hidden file is gone."""
     stage, project = unguarded, unguarded.project
     await stage.cell("x = 1", RULES)
     if how == "file":
@@ -340,7 +340,7 @@ async def test_a_rule_that_is_added_holds_for_a_kernel_that_lives(unguarded: Sta
 
 
 async def test_what_was_open_before_a_rule_came_is_not_open_after_it(unguarded: Stage):
-    """The rule makes another kernel; what the old one held of the file is gone with it."""
+    """The rule causes a new kernel, without the old one's copy of the file."""
     await unguarded.cell(f"import builtins; builtins.held = open({KEY!r})")
 
     seen = await unguarded.cell("import builtins; print(builtins.held.read())", RULES)

@@ -1,7 +1,7 @@
-"""Attack 3 from inside of a kernel: code that changes what is not its own.
+"""Attack 3 from a kernel: code that tries to change other files.
 
 All command lines of `test_outside_writes.py` are run by code; what Python can do by itself is also done
-where nobody is on guard, to show that it would hit.
+without the sandbox, to show that it would hit.
 """
 
 import asyncio
@@ -122,18 +122,18 @@ PLAIN = [
 
 @pytest.fixture
 def stage(kernel_stage: Stage) -> Stage:
-    """Give the stage with links that lead out of the project, and a key."""
+    """Return the stage with links that lead out of the project, and a key."""
     return prepared(kernel_stage)
 
 
 @pytest.fixture
 def unguarded(world: Path) -> Stage:
-    """Give another world like it, where nobody is on guard."""
+    """Return another world like it, without the sandbox."""
     return prepared(Stage(world))
 
 
 def prepared(stage: Stage) -> Stage:
-    """Lay out what the attacks need, as far as earlier ones have taken it away."""
+    """Restore the files that the attacks need."""
     links = {"out": "../outside", "out-file": "../outside/plain.txt", "dangling": "../outside/not-yet.txt"}
     for name, target in links.items():
         if not os.path.lexists(stage.project / name):
@@ -148,7 +148,7 @@ def prepared(stage: Stage) -> Stage:
 
 @pytest.mark.parametrize("command", SHELL)
 async def test_no_command_of_a_cell_changes_what_is_not_its_own(stage: Stage, command: str):
-    """That these commands hit elsewhere is said of them in `test_outside_writes.py`."""
+    """`test_outside_writes.py` shows that these commands succeed without the sandbox."""
     before = picture(stage)
 
     seen = await stage.cell(in_a_cell(command.replace("{world}", str(stage.world))))
@@ -186,7 +186,7 @@ async def test_no_code_reaches_the_system(stage: Stage, code: str):
 
 @pytest.mark.parametrize("command", AT_GUARDED)
 async def test_a_rule_against_editing_holds_for_cells(unguarded: Stage, command: str):
-    """That these commands hit elsewhere is said of them in `test_outside_writes.py`."""
+    """`test_outside_writes.py` shows that these commands succeed without the sandbox."""
     project = unguarded.project
     (project / "locked").mkdir()
     (project / "locked/a").write_text("old")

@@ -1,4 +1,4 @@
-"""Sub-agents as a way around what their parent may not do: none of these leads anywhere."""
+"""Sub-agents as a way around the limits of their parent: none of these works."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Give a repository with one commit."""
+    """Return a repository with one commit."""
     folder = tmp_path / "work"
     (folder / "keys").mkdir(parents=True)
     (folder / "keys" / "a.txt").write_text("secret\n")
@@ -64,7 +64,7 @@ def repository(tmp_path: Path) -> Path:
 async def test_rules_of_the_project_hold_in_a_worktree_that_does_not_have_them(
     repository: Path, tmp_path: Path
 ):
-    """The settings of a project need not be committed, and nobody has trusted those of a worktree."""
+    """A project's settings need not be committed, and those of a worktree are not trusted."""
     usual = Agent("default", "You are a play.", "scripted/play")
 
     def load_agent(name: str, cwd: str) -> Agent:
@@ -164,11 +164,11 @@ async def test_tools_that_no_sub_agent_gets_cannot_be_named():
     assert peer.calls == []
 
 
-# ---------------------------------------------------------------------------- runs of its own
+# ---------------------------------------------------------------------------- separate runs
 
 
 async def test_what_comes_too_late_for_a_sub_agent_does_not_begin_a_run_without_bounds():
-    """A run of its own would know nothing of the parent's rules, its mode and its tools."""
+    """A separate run would not have the parent's rules, mode and tools."""
     gate = Gate()
 
     async def fail() -> Any:
@@ -322,7 +322,7 @@ def lend_by_commondir(place: Path, other: Path) -> None:
 
 
 def lend_by_setting(place: Path, other: Path) -> None:
-    """The other way round: what is checked out there is said to be the place of this repository."""
+    """The other way round: the checkout claims to be the place of this repository."""
     lend_by_file(place, other)
     git(other, "config", "core.worktree", str(other))
 
@@ -342,7 +342,7 @@ def lend_by_setting(place: Path, other: Path) -> None:
 async def test_no_worktree_shows_what_another_repository_holds(
     lend: Callable[[Path, Path], None], repository: Path, tmp_path: Path
 ):
-    """Who may write into the working directory could point it to a repository that rules keep hidden."""
+    """A program that may write to the working directory could point it to a repository that rules hide."""
     place = tmp_path / "place"
     place.mkdir()
     lend(place, repository)

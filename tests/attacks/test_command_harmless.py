@@ -1,4 +1,4 @@
-"""Attack 1, the other half: a change or a program dressed up as something harmless, or as what a rule allows.
+"""Attack 1, the other half: a change or a program disguised as something harmless or allowed.
 
 `REALLY_HARMLESS` is the control: what the same judge lets pass, so that not everything is a question.
 """
@@ -224,7 +224,7 @@ LOOKS_HARMLESS = [
 
 @pytest.fixture(scope="module")
 def judge_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give one stage for all decisions: nothing runs."""
+    """Return one stage for all decisions: nothing runs."""
     return Stage(tmp_path_factory.mktemp("world"))
 
 
@@ -246,7 +246,7 @@ def test_what_only_looks_harmless_is_a_question(judge_stage: Stage, command: str
 @pytest.mark.usefixtures("plain_home")
 @pytest.mark.parametrize("command", [*MORE_THAN_THE_RULE, *LOOKS_HARMLESS])
 def test_in_plan_mode_it_is_denied(judge_stage: Stage, command: str):
-    """What is no command line at all, and what only uses the network, is still a question."""
+    """Invalid command lines, and lines that only use the network, still need approval."""
     is_connection = "/dev/tcp/" in command and "exec" not in command
     expected = "ask" if command in UNREADABLE or is_connection else "deny"
 

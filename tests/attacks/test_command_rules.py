@@ -1,6 +1,6 @@
-"""Attack 1: a rule says `rm` is denied, and the command line says `rm` without looking like it.
+"""Attack 1: a rule denies `rm`, and the command line hides its `rm`.
 
-Each removal is first run with nobody on guard, to show that it does remove the file; then it is judged.
+Each removal is first run without the sandbox, to show that it does remove the file; then it is judged.
 """
 
 from collections.abc import Iterator
@@ -218,13 +218,13 @@ TOO_LATE = ("b=rm; $b x", "f=r; ${f}m x", "/???/rm x", "/bin/r[m] x")
 
 @pytest.fixture(scope="module")
 def judge_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Give one stage for all decisions: nothing runs."""
+    """Return one stage for all decisions: nothing runs."""
     return Stage(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
 def victim(judge_stage: Stage) -> Iterator[Path]:
-    """Give the file that is to be removed, with what the attacks use beside it."""
+    """Yield the file to remove, and other files that the attacks use."""
     project = judge_stage.project
     (project / "x").write_text("precious\n")
     (project / "list").write_text("x\n")

@@ -1,4 +1,4 @@
-"""Attack 2: a rule denies a file, and the model tries to get at what is in it, by every tool and every trick.
+"""Attack 2: a rule denies a file, and the model tries to read it with every tool and every trick.
 
 Each trick is also done where no rule stands, to show that it does give the secret away there.
 """
@@ -156,7 +156,7 @@ READING = [
     f"printf '%s\\n' 'print(open(\"{KEY}\").read())' > s.py; python3 s.py",
 ]
 
-# Each needs rights that nobody has inside: with the walls gone they would be a way.
+# Each needs rights that no one has inside: with the walls gone they would be a way.
 PRIVILEGED = [
     f"cat /proc/1/root/$PWD/{KEY}",
     f"umount secrets; cat {KEY}",
@@ -172,7 +172,7 @@ PRIVILEGED = [
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    """Give the stage with symbolic links to what is denied."""
+    """Return the stage with symbolic links to what is denied."""
     project = stage.project
     (project / "short").symlink_to("secrets")
     (project / "short-file").symlink_to(KEY)
@@ -269,7 +269,7 @@ async def test_no_preparation_opens_a_denied_file_to_a_tool(
 
 
 async def test_a_job_in_the_background_is_behind_the_same_walls(stage: Stage):
-    """That without a rule it would show the secret is said of the same command above."""
+    """The test of the same command above shows that it reveals the secret without the rule."""
     await stage.force("bash", {"command": f"cat {KEY}; echo read; sleep 9", "background": True}, RULES)
     read = await stage.force("job_output", {"job": 1, "cursor": 0}, RULES)
 

@@ -1,4 +1,4 @@
-"""Attack 9: to use up the machine, or to outlive the session.
+"""Attack 9: use up the machine, or outlive the session.
 
 A process is known by a word in its command line that no other has; nothing with it may be left.
 """
@@ -23,7 +23,7 @@ MAX_PROCESSES = 40
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a stage with narrow limits."""
+    """Yield a stage with narrow limits."""
     made = Stage(world, config=f"{CONFIG}max_file_bytes = {FILE_BYTES}\n")
     yield made
     await made.close()
@@ -31,7 +31,7 @@ async def stage(world: Path) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def word(world: Path) -> str:
-    """Give the word by which processes of this test are known."""
+    """Return the word that marks the processes of this test."""
     return f"marked-{world.name}"
 
 

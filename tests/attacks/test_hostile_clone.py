@@ -1,4 +1,4 @@
-"""A hostile repository, cloned or unpacked, with its environment activated: Bridle works in it, nothing runs.
+"""A hostile repository, with its environment activated: Bridle works in it, and none of its programs run.
 
 ```
 world/
@@ -137,13 +137,13 @@ PROGRAMS_CALLED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("bash", {"command": "git status"}),
     ("python", {"code": "import subprocess; subprocess.run(['ls'])"}),
 )
-"""What is asked about where PATH leads into the project, or always; nobody is there to approve it."""
+"""What needs approval where PATH leads into the project, or always; no one is there to approve it."""
 COMMANDS = ("ls; cat README.md", "git status", "git log -p; git diff", "cd src && git status")
 """What is free where PATH does not lead into the project."""
 
 
 class Clone:
-    """What the user has on disk, and what ran."""
+    """The user's files, and the programs that ran."""
 
     def __init__(self, world: Path, port: int) -> None:
         self.world = world
@@ -225,7 +225,7 @@ class Clone:
         )
 
     def model(self, *calls: tuple[str, dict[str, Any]]) -> None:
-        """Let the user have a model that makes these calls at once, and then says that it is done."""
+        """Configure a model that makes these calls at once and then ends."""
         script = self.world / "script.json"
         asked = {"calls": [{"name": name, "args": args} for name, args in calls]}
         script.write_text(json.dumps({"replies": [*([asked] if calls else ()), {"text": "done"}]}))

@@ -1,4 +1,4 @@
-"""A hostile clone names the toolchain of your language server: its own program starts, and is worth nothing.
+"""A hostile clone names the toolchain of a language server: its program starts, but gains nothing.
 
 Proxies such as those of rustup, asdf and pyenv lie outside of the project and start what it names.
 """
@@ -68,7 +68,7 @@ while line := sys.stdin.buffer.readline():
 
 @pytest.fixture
 def clone(world: Path, tmp_path: Path) -> Clone:
-    """Give a clone that names its own toolchain, and a proxy on PATH that starts it."""
+    """Return a clone that names its own toolchain, and a proxy on PATH that starts it."""
     made = Clone(world)
     made.canary.write_text(OUTSIDE)
     (world / "home/notes.txt").write_text(OUTSIDE)
@@ -96,7 +96,7 @@ def contents(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def diagnose(clone: Clone, *mode: str) -> str:
-    """Have the model ask what is wrong with a file; returns what it was told."""
+    """Let the model ask for the problems in a file; return the answer."""
     model = clone.bridle.script(
         {"calls": [{"name": "diagnostics", "args": {"path": "src/main.rs"}}]}, {"text": "Done"}
     )

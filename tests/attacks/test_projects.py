@@ -39,7 +39,7 @@ WAYS = [
 
 
 def evil(canary: Path) -> str:
-    """Return a module that touches what it can, when it is loaded."""
+    """Return a module that touches everything it can when it is loaded."""
     places = [str(canary), ".git/hooks/pre-commit", ".bridle/config.toml", "inside.txt"]
     return (
         f"for place in {places!r}:\n"
@@ -48,7 +48,7 @@ def evil(canary: Path) -> str:
 
 
 class Clone:
-    """A repository that was cloned, and a user who has never looked into it."""
+    """A fresh clone, and a user who has not read it."""
 
     def __init__(self, world: Path) -> None:
         self.canary = world / "outside" / "canary"
@@ -94,7 +94,7 @@ class Clone:
         assert self.bridle("trust", "--yes").code == 0
 
     def turn(self) -> None:
-        """Change what the programs load, as an agent could that may edit files; no trusted file changes."""
+        """Change what the programs load, like an agent that may edit files; no trusted file changes."""
         self.write("evil.py", evil(self.canary))
 
     def run(self, *args: str) -> Done:
@@ -102,7 +102,7 @@ class Clone:
         return self.bridle("run", "--model", model, *args, "hello")
 
     def call(self) -> Done:
-        """Have the model call the tool of the server."""
+        """Let the model call the tool of the server."""
         model = self.bridle.script({"calls": [{"name": "mcp__srv__hi", "args": {}}]}, {"text": "Done"})
         return self.bridle(
             "run", "--model", model, "--allow", "mcp__srv__*", "--output", "stream-json", "hello"

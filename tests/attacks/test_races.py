@@ -1,4 +1,4 @@
-"""Attack 7: what a path leads to changes while a tool is at it, or is nothing that a tool should open."""
+"""Attack 7: the target of a path changes while a tool uses it, or is nothing that a tool should open."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from tests.patience import PATIENCE_S
 ROUNDS = 400
 
 
-# In a process of its own: a thread would wait for this one and never come in between.
+# In a separate process: a thread would wait for this one and never come in between.
 EXCHANGE = """
 import ctypes, os
 libc = ctypes.CDLL(None)
@@ -31,7 +31,7 @@ while True:
 
 @pytest.fixture
 def swapping(stage: Stage) -> Iterator[Path]:
-    """Give a folder that another process keeps exchanging for a link to the outside."""
+    """Yield a folder that another process keeps swapping for a link to the outside."""
     project = stage.project
     (project / "swap").mkdir()
     (project / "swap/plain.txt").write_text("inside\n")

@@ -1,4 +1,4 @@
-"""Attack 6: patterns and paths that a search program would take for options or for more than one argument."""
+"""Attack 6: patterns and paths that a search program might read as options or as several arguments."""
 
 import os
 from pathlib import Path
@@ -72,7 +72,7 @@ def stage(stage: Stage) -> Stage:
 
 
 def is_clean(stage: Stage, text: str) -> bool:
-    """Tell whether nothing was run and nothing was shown that must not be."""
+    """Return whether nothing forbidden was run or shown."""
     shown = any(word in text for word in ("root:x:0", SECRET, OUTSIDE, "ripgrep 1", "USAGE"))
     return not shown and not (stage.project / "pwned").exists()
 

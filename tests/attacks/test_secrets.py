@@ -1,4 +1,4 @@
-"""Attack 5: keys of the user, in the environment, in the memory of Bridle and in what programs print."""
+"""Attack 5: the user's keys in the environment, in Bridle's memory and in the output of programs."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ ENVIRON = {
 
 @pytest.fixture
 async def stage(world: Path) -> AsyncIterator[Stage]:
-    """Give a stage whose environment holds keys."""
+    """Yield a stage whose environment contains keys."""
     made = Stage(world, environ=ENVIRON)
     yield made
     await made.close()
@@ -69,7 +69,7 @@ async def test_no_key_is_in_the_environment_of_a_command(stage: Stage, command: 
 
 @pytest.mark.parametrize("command", FROM_THE_ENVIRONMENT)
 async def test_the_same_command_shows_it_where_nobody_is_on_guard(stage: Stage, command: str):
-    """The control, for what a command is given; another process of this machine may have no keys."""
+    """The control for the environment of a command; other processes of this machine may have no keys."""
     shown = await asyncio.to_thread(run_bare, command, stage)
 
     assert leaks(shown, API_KEY) or "/proc/" in command

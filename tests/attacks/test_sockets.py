@@ -1,4 +1,4 @@
-"""Attack 5: services of the machine that listen on Unix sockets, and rights that are left on files.
+"""Attack 5: services of the machine that listen on Unix sockets, and special bits left on files.
 
 A socket is bound by a name that does not tell where it lies, or renamed since: its place cannot be looked up.
 """
@@ -46,7 +46,7 @@ CONNECT = (
 
 @pytest.fixture(params=["relative", "renamed", "linked"])
 def service(request: pytest.FixtureRequest, stage: Stage) -> Iterator[Path]:
-    """Give the folder of a service of the system that listens on a socket in the project."""
+    """Yield the folder of a service of the system that listens on a socket in the project."""
     with serve(stage.project, request.param, "SOCK_STREAM"):
         yield stage.project
 
@@ -79,7 +79,7 @@ async def test_a_service_of_the_system_is_not_reached_from_the_shell(stage: Stag
 
 
 async def test_a_service_that_begins_while_a_program_runs_is_not_reached(stage: Stage):
-    """What lies there when a program starts is not all."""
+    """The files at the start of a program are not all."""
     await stage.shell("true")
     with serve(stage.project, "relative", "SOCK_STREAM"):
         seen = await stage.shell(
@@ -114,7 +114,7 @@ async def test_no_datagram_reaches_a_service_of_the_system(stage: Stage, code: s
     assert not (stage.project / "reached").exists()
 
 
-# One thread connects to a socket of its own, the other exchanges the address and the descriptor meanwhile.
+# One thread connects to a separate socket, the other exchanges the address and the descriptor meanwhile.
 RACE = """
 import ctypes, os, socket, struct, threading
 libc = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-"""Attack 8: addresses that lead a web tool to this machine, this network or the metadata of a cloud."""
+"""Attack 8: addresses that lead a web tool to this machine, this network or a cloud's metadata."""
 
 from collections.abc import Sequence
 from pathlib import Path

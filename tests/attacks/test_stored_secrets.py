@@ -1,4 +1,4 @@
-"""Attack 12: planted secrets, a broad play over every surface, and a look at every byte that is left."""
+"""Attack 12: planted secrets, a broad play on every surface, and a search in every byte that is left."""
 
 import asyncio
 import sqlite3
@@ -20,7 +20,7 @@ THE_TOKEN = "run/token"
 
 @pytest.fixture(scope="module")
 def kept() -> Iterator[Kept]:
-    """Give what one play has left."""
+    """Yield everything that one play has left."""
     with folder_outside_tmp("attacks") as world:
         home, project = world / "home/.bridle", world / "project"
         home.mkdir(parents=True)
@@ -46,7 +46,7 @@ def test_the_token_of_the_daemon_is_in_its_file_alone(kept: Kept):
 
 
 def test_what_the_user_types_and_what_lies_in_files_is_kept_and_not_logged(kept: Kept):
-    """They are the exceptions that SECURITY.md names, and they show that the search finds what is there."""
+    """These are the exceptions of SECURITY.md, and they show that the search finds secrets."""
     found = {where.split("/")[0] for where, _ in in_the_home(kept, {"typed": TYPED, "file": IN_A_FILE})}
 
     assert found == {"bridle.db", "memory"}

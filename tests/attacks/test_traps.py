@@ -1,7 +1,7 @@
-"""Attack 3, traps: a program inside lays something that a program of the user runs later, outside.
+"""Attack 3, traps: a sandboxed program leaves something that a program of the user runs later.
 
 Each attack is followed by what the user does next: `git status` and the like in that folder, or a look at
-the file that direnv, an editor or an agent would read. Those on git are also run with nobody on guard, to
+the file that direnv, an editor or an agent would read. Those on git are also run without the sandbox, to
 show that they work.
 """
 
@@ -66,7 +66,7 @@ OWN_CONFIG = "[core]\n\trepositoryformatversion = 0\n\thooksPath = hooked\n[incl
 
 
 def prepare(project: Path) -> None:
-    """Lay out the user's own: a config that names other places, and a repository below."""
+    """Create the user's own files: a config that names other places, and a nested repository."""
     for name in "new unborn sub s e b c x n nested hooked deep more h".split():
         path = project / name
         if path.is_dir():
@@ -80,7 +80,7 @@ def prepare(project: Path) -> None:
 
 
 def springs(stage: Stage, folder: str, then: str) -> bool:
-    """Do what the user does next; says whether something of the attacker's ran."""
+    """Do what the user does next; return whether a program of the attacker ran."""
     run_bare(f"cd {folder}; {then}; true", stage)
     return (stage.world / "pwned").exists()
 
@@ -286,7 +286,7 @@ IN_STEPS = [
 
 
 def settled(project: Path) -> None:
-    """Let the time of what is there differ from that of what comes, by more than a clock may be wrong."""
+    """Make existing files older than new ones, by more than a clock may be wrong."""
     newest = max(path.lstat().st_ctime_ns for path in (project, *project.rglob("*")))
     while time.time_ns() - newest < 2 * SLACK_NS:
         pass

@@ -1,7 +1,7 @@
-"""Attack 3: command lines that look as if they only read, and do more.
+"""Attack 3: command lines that look as if they only read, but do more.
 
 Each line is tried three times: at the gate, where it must be a question; in a run of a scripted model to
-which nobody says yes; and behind the walls for reading commands alone, as if the gate had let it through.
+which no one says yes; and in the sandbox for reading commands alone, as if the gate had let it through.
 `P` stands for a canary that no line may make.
 """
 
@@ -122,20 +122,20 @@ GIT_LINES = ["git status", "git diff", "git log -p -1", "git show HEAD", "git gr
 
 
 def readable(stage: Stage) -> Stage:
-    """Put something to read into the project."""
+    """Add files to read to the project."""
     (stage.project / "a.txt").write_text("b\na\n")
     return stage
 
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    """Give the stage with something to read."""
+    """Return the stage with something to read."""
     return readable(stage)
 
 
 @pytest.fixture(scope="module")
 def judge_stage(judge_stage: Stage) -> Stage:
-    """Give one stage with something to read for all decisions: nothing runs."""
+    """Return one stage with something to read for all decisions: nothing runs."""
     return readable(judge_stage)
 
 
@@ -202,7 +202,7 @@ def look(folder: Path) -> list[tuple[str, int, int, int]]:
 async def run_unapproved(
     stage: Stage, lines: Sequence[str], mode: Mode, deny: Sequence[str] = ()
 ) -> tuple[bridle.RunResult, list[str]]:
-    """Let a scripted model call each line, and refuse whatever is asked; returns what was asked, too."""
+    """Let a scripted model call each line, and deny every approval; return the requests, too."""
     turns = [[Call("bash", {"command": line}), Call("bash", {"command": "cat a.txt"})] for line in lines]
     model = ScriptedProvider.of(*turns, "done")  # a run of which every call is refused would end
     asked: list[str] = []
@@ -276,7 +276,7 @@ def repository(stage: Stage) -> Path:
 
 @pytest.fixture(scope="module")
 def history_judge() -> Iterator[Stage]:
-    """Give one stage with a history for all decisions: nothing runs."""
+    """Yield one stage with a history for all decisions: nothing runs."""
     with folder_outside_tmp("attacks") as path:
         stage = readable(Stage(path))
         make_history(stage)
@@ -285,7 +285,7 @@ def history_judge() -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def elsewhere_judge() -> Iterator[Stage]:
-    """Give one with repositories below and outside of that one, which name programs, too."""
+    """Yield one with repositories inside and outside it that also name programs."""
     with folder_outside_tmp("attacks") as path:
         stage = readable(Stage(path))
         repository = make_history(stage)
@@ -474,7 +474,7 @@ OUTSIDE_READS = [
 
 
 def lay_ways_out(stage: Stage) -> Path:
-    """Let links and lists in the project lead out of it."""
+    """Create links and lists in the project that lead out of it."""
     outside = stage.world / "outside"
     (stage.project / "way").symlink_to(outside)
     (stage.project / "folder").mkdir()
@@ -486,13 +486,13 @@ def lay_ways_out(stage: Stage) -> Path:
 
 @pytest.fixture
 def ways_out(stage: Stage) -> Path:
-    """Give the project ways out."""
+    """Create paths out of the project."""
     return lay_ways_out(stage)
 
 
 @pytest.fixture(scope="module")
 def outside_judge() -> Iterator[Stage]:
-    """Give one stage with ways out for all decisions: nothing runs."""
+    """Yield one stage with paths out of the project for all decisions: nothing runs."""
     with folder_outside_tmp("attacks") as path:
         stage = readable(Stage(path))
         lay_ways_out(stage)

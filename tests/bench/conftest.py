@@ -1,8 +1,8 @@
-"""The benches are programs beside each other: their folder is where they find one another."""
+"""Benches are programs next to each other and import each other from their folder."""
 
 import sys
 from pathlib import Path
 
 BENCH = str(Path(__file__).parents[2] / "bench")
 if BENCH not in sys.path:
-    sys.path.append(BENCH)  # last: nothing of ours may stand in the way of a library
+    sys.path.append(BENCH)  # last: nothing of Bridle's may stand in the way of a library

@@ -1,4 +1,4 @@
-"""Between two runs only what is beyond their spread counts as a change."""
+"""Between two runs, only a difference larger than their spread counts as a change."""
 
 import pytest
 from report.compare import Change, changes

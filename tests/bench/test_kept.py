@@ -1,4 +1,4 @@
-"""Runs are kept for each kind of machine, and say nothing about whose it is."""
+"""Runs are recorded for each kind of machine, without naming the machine."""
 
 import getpass
 import platform

@@ -1,4 +1,4 @@
-"""Benches measure in turns, in fewer rounds when asked to, and say what they found in a line."""
+"""Benches measure in turn, use fewer rounds in quick runs, and report each result in one line."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The page is what a recorded run gives, and every weak row on it is explained."""
+"""The page follows from a recorded run, and it explains every weak row."""
 
 import re
 from pathlib import Path
@@ -40,15 +40,15 @@ def test_a_page_has_its_parts_in_order():
 
     assert re.findall(r"^#+ .*$", page, re.MULTILINE) == [
         "# Benchmarks",
-        "## Not the first, or outside the bar",
-        "## Since the run before",
-        "## Beside other frameworks",
+        "## Not first, or over the limit",
+        "## Changes since the previous run",
+        "## Compared with other frameworks",
         "## Starting",
         "## Turns and streams",
         "## Growth",
-        "## How long it takes",
+        "## Duration of the benches",
     ]
-    assert "**1 of 4 bars hold.**" in page
+    assert "**1 of 4 limits hold.**" in page
     assert "- worse: a fine thing: 0.5 before, 1 now" in page
     assert "| all | 15 | | |" in page
     assert "\n\n\n" not in page
@@ -57,7 +57,7 @@ def test_a_page_has_its_parts_in_order():
 def test_weak_rows_stand_with_what_is_said_about_them():
     page = render(results(), {"slow": "It would take\n0.5 ms less.\n", "fine": "Never shown."})[PAGE]
 
-    said = page.partition("outside the bar\n\n")[2].partition("\n\n")[0]
+    said = page.partition("over the limit\n\n")[2].partition("\n\n")[0]
     assert said.splitlines() == [
         "- **a race**, ms: 9.00, at most 1.",
         "- **a slow thing**, ms: 3.00, at most 2. It would take 0.5 ms less.",

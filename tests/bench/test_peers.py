@@ -1,4 +1,4 @@
-"""Every framework is one small file with the same words, and ours can do all that is asked of the others."""
+"""Every framework is one small file with the same functions, and Bridle's can do all that others do."""
 
 import importlib
 import subprocess

@@ -1,4 +1,4 @@
-"""Every bench is known, says what it does, and runs in a process of its own."""
+"""Every bench is known, describes itself, and runs in a separate process."""
 
 import ast
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_a_bench_runs_in_a_process_of_its_own_and_says_what_it_measures():
 
     assert found is not None
     assert (found.lines, found.changes, found.quick) == ([], [], True)
-    assert found.how.startswith("What 10,000, 100,000 and a million sessions need")
+    assert found.how.startswith("Machines for 10,000, 100,000 and a million sessions")
     assert found.took_s > 0
 
 

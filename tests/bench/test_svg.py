@@ -1,4 +1,4 @@
-"""Charts are well-formed, in order, and in tones that both light and dark pages show."""
+"""Charts are well-formed, in order, and readable on light and dark pages."""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""Tables say what was measured, beside whom, and what it may be."""
+"""Tables show what was measured, compared with what, and the limit."""
 
 from report.tables import crowded_table, curve_table, is_crowded, participants, plain_table, unable
 from rows import Curve, Row, cannot, figure, ours
@@ -14,7 +14,7 @@ def test_a_row_beside_another_shows_its_ratio_and_one_alone_its_value():
     ]
 
     assert plain_table(rows).splitlines() == [
-        "| what | Bridle | beside | ratio | at most |",
+        "| what | Bridle | compared with | ratio | at most |",
         "| --- | ---: | --- | ---: | ---: |",
         "| a\\|b<br>n | 1.00 ±0% ms | 2.00 ms (bare 3.1) | 0.50 | 1.67 |",
         "| over | 3.00 ms | 2.00 ms (bare) | **1.50** | 1.2 |",
@@ -69,7 +69,7 @@ def test_participants_have_versions_and_configurations():
 
 
 def test_who_cannot_says_why():
-    assert unable([contest()]) == "- no figure of four for a turn: it has no tools"
+    assert unable([contest()]) == "- no figure for four, a turn: it has no tools"
 
 
 def test_curves_show_where_they_begin_and_end():

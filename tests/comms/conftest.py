@@ -1,4 +1,4 @@
-"""Two participants, each with a home of its own, who trust each other."""
+"""Two participants with separate homes, who trust each other."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ def new_id() -> str:
 
 
 def make_comms(home: Path, registry: Registry | None = None, **options: object) -> Comms:
-    """Make a participant; what is not said is quick to fail."""
+    """Make a participant; by default, it fails fast."""
     return Comms(CommsOptions(home=home, **{"ack_s": 10.0, **options}), new_id, registry)  # type: ignore[arg-type]
 
 
@@ -30,7 +30,7 @@ async def trust_each_other(one: Comms, one_address: str, other: Comms, other_add
 
 
 class Delivered:
-    """Takes what is delivered, and lets a test wait for it."""
+    """Accepts deliveries, and lets a test wait for them."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
@@ -45,11 +45,11 @@ class Delivered:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing waits."""
+        """Return whether the inbox is empty."""
         return self._queue.empty()
 
 
 @pytest.fixture
 def delivered() -> Delivered:
-    """Give something to deliver to."""
+    """Return a target for deliveries."""
     return Delivered()

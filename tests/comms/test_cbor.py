@@ -1,4 +1,4 @@
-"""Our CBOR against another implementation (cbor2), the examples of the standard, and hostile bytes."""
+"""Bridle's CBOR, compared with cbor2, with the standard's examples, and with hostile bytes."""
 
 import math
 from typing import Any

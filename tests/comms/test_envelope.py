@@ -1,4 +1,4 @@
-"""Envelopes against a second implementation of the wire, made of cbor2 and cryptography alone."""
+"""Envelopes, compared with a second implementation of the wire made of cbor2 and cryptography."""
 
 from typing import Any
 from uuid import UUID
@@ -52,7 +52,7 @@ KINDS = (
 
 
 def second_seal(secret: bytes, receiver: bytes, kind: dict[str, Any], number: bytes) -> bytes:
-    """Seal as the specification says, without any code of ours."""
+    """Sign as the specification says, without Bridle's code."""
     key = Ed25519PrivateKey.from_private_bytes(secret)
     public = key.public_key().public_bytes_raw()
     signature = key.sign(cbor2.dumps([number, public, receiver, kind], canonical=True))

@@ -25,13 +25,13 @@ KINDS = ["unix", "tcp"]
 
 @pytest.fixture
 def one(tmp_path: Path) -> Comms:
-    """Give somebody who sends."""
+    """Yield a sender."""
     return make_comms(tmp_path / "one", name="one")
 
 
 @pytest.fixture(params=KINDS)
 def other(tmp_path: Path, request: pytest.FixtureRequest) -> Comms:
-    """Give somebody who listens."""
+    """Yield a listener."""
     return make_comms(tmp_path / "other", name="other", tcp="127.0.0.1:0" if request.param == "tcp" else "")
 
 
@@ -125,7 +125,7 @@ async def test_a_host_is_dismissed_and_somebody_else_reads_it(one: Comms, other:
 
 
 async def refused(listening: Listener, envelope: bytes) -> bool:
-    """Tell whether an envelope is not answered, and leads to nothing."""
+    """Return whether an envelope gets no answer and has no effect."""
     before = len(listening.inbox)
     with pytest.raises(PeerOffline, match="did not accept it"):
         await exchange(real(listening), envelope, wants_answer=True, timeout_s=10)

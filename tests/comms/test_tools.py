@@ -21,25 +21,25 @@ REQUEST_ID = "550e8400-e29b-41d4-a716-446655440000"
 
 @pytest.fixture
 def registry() -> Registry:
-    """Give the names of a process."""
+    """Return the names of a process."""
     return Registry()
 
 
 @pytest.fixture
 def comms(tmp_path: Path, registry: Registry) -> Comms:
-    """Give somebody whose model has the tools."""
+    """Yield a participant whose model has the tools."""
     return make_comms(tmp_path / "anna", registry, name="anna", wired=False)
 
 
 @pytest.fixture
 def tools(comms: Comms) -> dict[str, Tool]:
-    """Give the tools by name."""
+    """Return the tools by name."""
     return {tool.spec.name: tool for tool in peer_tools(comms)}
 
 
 @pytest.fixture
 def bert(tmp_path: Path, registry: Registry) -> Comms:
-    """Give somebody to talk to."""
+    """Yield a participant to talk to."""
     return make_comms(tmp_path / "bert", registry, name="bert", wired=False)
 
 

@@ -18,7 +18,7 @@ BERT = Peer("bert", bytes([2]) * 32, UnixAddress("/run/bert.sock"))
 
 @pytest.fixture
 def trust(tmp_path: Path) -> Trust:
-    """Give an empty list of peers."""
+    """Return an empty list of peers."""
     return Trust(tmp_path / "home/trusted_peers.json")
 
 

@@ -1,4 +1,4 @@
-"""Changing many keys at once: what is wanted is said afterwards, and what was not named stays as it was."""
+"""Changing many keys at once: named keys get the new values, all others stay."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Kontekst's agents and skills in a home of ours."""
+"""Kontekst's agents and skills in Bridle's home."""
 
 import os
 from pathlib import Path

@@ -17,7 +17,7 @@ TREES = st.recursive(
 
 
 def expected(value: Any, path: tuple[str, ...] | None, line: int) -> tuple[dict[Any, int], int]:
-    """Say where each key stands in what `json.dumps` writes with an indent, and the last line.
+    """Return where each key stands in what `json.dumps` writes with an indent, and the last line.
 
     A path of None is inside of a list.
     """
@@ -62,7 +62,7 @@ def test_what_is_no_json_is_an_error_with_its_line(text: str, message: str):
 
 
 def test_a_text_that_is_deep_and_long_costs_little():
-    """Whoever clones a repository has not read its files."""
+    """A user who clones a repository has not read its files."""
     text = '{"a":' * 500 + "[" + ",".join(['{"b":1}'] * 100_000) + "]" + "}" * 500
 
     assert json_lines(text) == {("a",) * depth: 1 for depth in range(1, MAX_DEPTH + 1)}

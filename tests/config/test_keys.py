@@ -169,7 +169,7 @@ def test_rules_become_those_of_the_core():
 
 
 def test_a_price_becomes_that_of_the_core():
-    """A cache without a price of its own costs what input costs, as vendors charge it."""
+    """Cached tokens without a separate price cost as much as input, as vendors charge it."""
     assert PriceSettings().price("a/b") is None
     assert PriceSettings(1.0, 4.0).price("a/b") == Price(1.0, 4.0, 1.0, 1.0)
     assert PriceSettings(1.0, 4.0, 0.1, 1.25).price("a/b") == Price(1.0, 4.0, 0.1, 1.25)

@@ -1,4 +1,4 @@
-"""Every key there is, in the settings of a project that is not trusted: none loosens anything."""
+"""Every key in the settings of an untrusted project: none loosens anything."""
 
 import tempfile
 from collections.abc import Iterator
@@ -121,7 +121,7 @@ def places(key: str) -> Iterator[tuple[str, ...]]:
 
 @cache
 def values(shape: type[Struct], path: tuple[str, ...]) -> list[Any]:
-    """Return what a project could write there."""
+    """Return a value that a project could set."""
     kind = kind_at(shape, path)
     return [value for value in POOL if not any(problems(value, kind))]
 
@@ -172,7 +172,7 @@ def at(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def is_no_looser(path: tuple[str, ...], now: Any, before: Any) -> bool:
-    """Say it again in other words than the code does."""
+    """A second implementation, independent of the code."""
     match path:
         case ("rules", "mode") | ("mode",):
             return STRICTNESS.index(now) <= STRICTNESS.index(before)

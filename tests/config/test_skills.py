@@ -10,7 +10,7 @@ from bridle.core.permission import Rule
 
 @pytest.fixture
 def project(home: Path) -> Path:
-    """Give a project with a repository around it."""
+    """Return a project with a repository around it."""
     path = home.parent / "repo" / "project"
     (path / ".bridle").mkdir(parents=True)
     (path.parent / ".git").mkdir()

@@ -1,4 +1,4 @@
-"""The same world on many machines: what stands for its daemon is a gateway, and its sessions run on workers.
+"""The same setup on many machines: a gateway replaces the daemon, and workers run its sessions.
 
 An engine in its own process (`import bridle`, the session API) keeps its sessions in the same PostgreSQL.
 """
@@ -62,8 +62,8 @@ class ClusterWorld(World):
     def place(self, scenario: Scenario) -> Place:
         """Make a project for one play.
 
-        A model whose half answer somebody waits for takes its time, as real ones do: who follows a session to
-        its worker does not see what was streamed before.
+        A model takes its time if a client waits for half of its answer, like real ones: a client that follows
+        a session to its worker does not see what was streamed before.
         """
         if any(when.seen.kind == "streams" for when in scenario.moves):
             replies = tuple({**reply, "delay_ms": THINKS_MS} for reply in scenario.replies)
@@ -75,7 +75,7 @@ class ClusterWorld(World):
         return self._gateway.token
 
     async def until_given_up(self, session: SessionId) -> None:
-        """Wait until it is known that whoever has held a session is gone."""
+        """Wait until the cluster knows that the former owner of a session is gone."""
         async with asyncio.timeout(PATIENCE_S):
             while await self._cluster.held_by(session):  # noqa: ASYNC110  another process gives no event
                 await asyncio.sleep(0.02)
@@ -88,7 +88,7 @@ class ClusterWorld(World):
             file.write_text(text)
 
     def print_logs(self) -> None:
-        """Show what the nodes have said."""
+        """Show the output of the nodes."""
         self._cluster.print_logs()
 
     @property

@@ -1,4 +1,4 @@
-"""The world that scenarios are played in."""
+"""The setup for scenarios."""
 
 from collections.abc import AsyncIterator
 
@@ -10,6 +10,6 @@ from tests.conformance.world import World, environment
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """Give one world for all plays of this process."""
+    """Yield one world for all plays of this process."""
     async with World(tmp_path_factory.mktemp("world"), environment()) as world:
         yield world

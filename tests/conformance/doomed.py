@@ -1,4 +1,4 @@
-"""A process that starts a run in each of several sessions, says so once all of them are in a tool, and waits.
+"""A process that starts a run in several sessions, reports when all of them are in a tool, and waits.
 
 doomed.py HOME SESSION FOLDER [SESSION FOLDER …]
 """

@@ -1,4 +1,4 @@
-"""A stored log without what differs from run to run: ids, times, hashes, durations, places."""
+"""A stored log without parts that differ from run to run: ids, times, hashes, durations, paths."""
 
 import re
 from collections.abc import Mapping, Sequence

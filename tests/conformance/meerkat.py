@@ -1,4 +1,4 @@
-"""What is seen in Meerkat's events, whichever wire carries them."""
+"""What is visible in Meerkat's events, over any wire."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ class MeerkatReducer:
         self._reasoning = ""
 
     def feed(self, event: dict[str, Any]) -> list[Seen]:
-        """Return what one event shows."""
+        """Return the visible part of one event."""
         match event["type"]:
             case "run_started":
                 return [began()]

@@ -1,4 +1,4 @@
-"""A scenario: what the model says, what the user does when, and what is seen of it."""
+"""A scenario: what the model says, what the user does and when, and what is visible of it."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, RunOptio
 from tests.conformance.seen import Seen
 
 Move = Prompt | Steer | Decide | Reply | Cancel | Resume
-"""What a user does while a run goes on; a prompt then waits in the queue."""
+"""What a user does during a run; a prompt then waits in the queue."""
 
 
 def word_of(move: Move) -> str:
@@ -63,6 +63,6 @@ class Scenario(Struct, frozen=True):
 
     @property
     def needs_person(self) -> bool:
-        """Tell whether somebody must be there to be asked."""
+        """Return whether the scenario needs a person who answers."""
         asks = any(line.kind in ("asked", "question") for line in self.story)
         return asks and not self.is_unattended

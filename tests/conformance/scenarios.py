@@ -1,4 +1,4 @@
-"""What is played on every surface."""
+"""The scenarios that are played on every surface."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ PARALLEL = Scenario(
 
 
 def approval(name: str, answer: Answer, *rest: Seen) -> Scenario:
-    """Make the scenario of a call that is asked about."""
+    """Make the scenario of a call that needs approval."""
     return Scenario(
         f"approval_{name}",
         remembers="write_file(*)" if answer == "always" else "",

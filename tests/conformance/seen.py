@@ -1,7 +1,7 @@
 """What a client sees of a run, in one form for every surface.
 
 Each surface reduces what its own wire shows to these lines. Calls run beside each other, so the lines of one
-call are compared with each other (a lane), and what belongs to no call is a lane of its own.
+call are compared with each other (a lane), and what belongs to no call is a separate lane.
 """
 
 import json
@@ -152,7 +152,7 @@ class Reducer:
         return [*self._flush(message.text, message.reasoning), *map(_called, message.calls)]
 
     def _flush(self, text: str, reasoning: str) -> list[Seen]:
-        """Say what was streamed, or else what is stored."""
+        """Return what was streamed, or else what is stored."""
         text, reasoning = self._text or text, self._reasoning or reasoning
         self._text = self._reasoning = ""
         return [*([thought(reasoning)] if reasoning else []), *([said(text)] if text else [])]

@@ -1,4 +1,4 @@
-"""A surface as the matrix knows it: how to drive it, what its wire shows and what it has no words for."""
+"""A surface in the matrix: how to drive it, what its wire shows and what it cannot express."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -23,7 +23,7 @@ class Surface(Struct, frozen=True):
     name: str
     open: Open
     is_bare: bool = False
-    """It answers nothing by itself, also where nobody is there to be asked."""
+    """It answers nothing automatically, even if there is no one to ask."""
     shows: frozenset[str] = KINDS
     """The kinds of lines that its wire has words for."""
     tells: Callable[[Scenario], Sequence[Seen]] = lambda scenario: scenario.story
@@ -34,15 +34,15 @@ class Surface(Struct, frozen=True):
     """Scenarios that cannot be played on it, and why."""
 
     watch: Watch | None = None
-    """Shows a run to somebody else than who has started it."""
+    """Shows a run to a client that did not start it."""
 
     def expects(self, scenario: Scenario) -> Lanes:
-        """Return what it should show of a scenario."""
+        """Return the expected visible output of a scenario."""
         return lanes(self.tells(scenario), self.shows)
 
 
 class Played(Struct, frozen=True):
-    """What came of a play."""
+    """The outcome of a play."""
 
     seen: Lanes
     log: list[Any]

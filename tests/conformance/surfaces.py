@@ -1,4 +1,4 @@
-"""Every surface, and all that is different about it."""
+"""Every surface, and all its differences."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""The same scenarios on many machines: a gateway, workers and PostgreSQL write the log that one machine does.
+"""The same scenarios on many machines: a cluster writes the same log as one machine.
 
 Every scenario is played at the daemon's API; the other surfaces take turns, so that each scenario is played
 by one more of them. `make chaos` plays all of it (BRIDLE_CONFORMANCE=all).
@@ -44,7 +44,7 @@ def chosen(scenarios: tuple[Scenario, ...]) -> list[object]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ClusterWorld]:
-    """Give one cluster for all plays of this module; its nodes poll, so it is not kept longer.
+    """Yield one cluster for all plays of this module; its nodes poll, so it is not kept longer.
 
     Its folder has a name as long as that of the other world: both count the same tokens.
     """
@@ -70,7 +70,7 @@ async def test_a_scenario_is_the_same_on_many_machines(
 async def test_a_crash_is_overcome_in_the_same_way_on_many_machines(
     world: World, cluster: ClusterWorld, scenario: Scenario, surface: Surface
 ):
-    """A prompt after a crash is not compared: on many machines the run that was cut off goes on first."""
+    """A prompt after a crash is not compared: on many machines the run that was cut off continues first."""
     expected = world.kept.get(f"log of {scenario.name}")
     if expected is None:
         alone = (await cut_off(world, scenario))["reference"]

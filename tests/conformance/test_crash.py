@@ -1,4 +1,4 @@
-"""The process that runs a session is killed with -9; every surface takes it up in the same way."""
+"""The process that runs a session is killed with -9; every surface resumes it in the same way."""
 
 import asyncio
 import sys

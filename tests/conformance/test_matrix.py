@@ -1,4 +1,4 @@
-"""Every scenario on every surface: the stored logs are equal, and what is seen is the same."""
+"""Every scenario on every surface: the stored logs are equal, and the visible output is the same."""
 
 from typing import Any
 

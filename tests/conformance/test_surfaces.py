@@ -1,4 +1,4 @@
-"""The tables of what surfaces lack speak of things that exist."""
+"""The tables of missing features name only things that exist."""
 
 from typing import get_args
 

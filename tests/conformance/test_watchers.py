@@ -1,4 +1,4 @@
-"""Two clients watch one run, one from its beginning and one from its middle: both see all of it."""
+"""Two clients watch one run, one from its start and one from its middle: both see all of it."""
 
 import asyncio
 from contextlib import aclosing

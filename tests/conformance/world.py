@@ -1,4 +1,4 @@
-"""Where scenarios are played: one home with a real daemon, and a project of its own for each play."""
+"""The setup for scenarios: one home with a real daemon, and a separate project for each play."""
 
 import asyncio
 import json
@@ -86,7 +86,7 @@ class Place:
         return normal(records, self._names)
 
     def normal_lines(self, lines: Sequence[Seen]) -> list[Seen]:
-        """Return what was seen without what differs from play to play."""
+        """Return everything visible, without parts that differ from play to play."""
         return [Seen(line.kind, UUID.sub("ID", plain(line.what, self._names)), line.call) for line in lines]
 
 
@@ -94,7 +94,7 @@ class Driver(Protocol):
     """Plays one scenario through a surface."""
 
     async def start(self) -> None:
-        """Begin the run, and with a scenario that says so the session; returns once it is taken."""
+        """Start the run, and with a scenario that says so the session; returns once it is taken."""
         ...
 
     async def do(self, move: Move) -> None:
@@ -102,7 +102,7 @@ class Driver(Protocol):
         ...
 
     async def seen(self) -> list[Seen]:
-        """Wait for the end of what is shown, and return it."""
+        """Wait for the end of the output, and return it."""
         ...
 
 
@@ -155,7 +155,7 @@ class World:
         return self._api
 
     async def keep(self, opened: AbstractAsyncContextManager[T]) -> T:
-        """Open something for as long as the world is there, in a task of its own that also closes it."""
+        """Open something for as long as the world is there, in a separate task that also closes it."""
         ready: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         is_over = asyncio.Event()
 

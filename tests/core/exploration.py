@@ -1,4 +1,4 @@
-"""Every order in which things can happen to a run, to a bound: the loop, its record, a cut at any point.
+"""Every order of events of a run, up to a limit: the loop, its record, a cut at any point.
 
 ```
 world = loop + fold of the recorded events + what goes on outside (a model, tools, people, timers)
@@ -21,7 +21,7 @@ from bridle.core.session import fold
 from tests.core.run_moves import interruptions_of, moves_of
 from tests.core.run_world import Bounds, Broken, World, key_of
 
-FOLDS = 5  # each so manieth world is folded anew from its records
+FOLDS = 5  # each so manieth world is folded again from its records
 
 SMALL: dict[str, Bounds] = {
     "calls": Bounds(calls=2, cancels=1),
@@ -58,7 +58,7 @@ LARGE = Bounds(
 
 
 class Found(Struct):
-    """What an exploration has seen."""
+    """The result of an exploration."""
 
     worlds: int = 0
     moves: int = 0
@@ -80,7 +80,7 @@ class _Map:
         self.ended: list[int] = []
 
     def way_to(self, number: int) -> str:
-        """Say what has happened, from the beginning."""
+        """Return what has happened, from the beginning."""
         steps = []
         while number > 0:
             number, move = self.ways[number]
@@ -145,7 +145,7 @@ def explore(
 
 
 def _check_fold(world: World) -> None:
-    """Compare what the records give anew with what was followed step by step; look for lost words."""
+    """Compare the fold of the records with the incremental state; look for lost texts."""
     anew = fold(world.records)
     if (anew.run, anew.facts, anew.messages) != (
         world.session.run,

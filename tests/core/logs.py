@@ -1,4 +1,4 @@
-"""Random event logs as the engine writes them, with what they should fold to told by other means.
+"""Random event logs as the engine writes them, with independently computed folds.
 
 ```
 SessionCreated, then runs:  RunStarted MessageAdded
@@ -152,7 +152,7 @@ class Log:
         return RunId(f"run {self._runs}")
 
     def _write_turn(self, calls: int) -> bool:
-        """Write a turn; tell whether the run goes on after it."""
+        """Write a turn; return whether the run continues after it."""
         self._turn += 1
         self._append(TurnStarted(self._run_id, self._turn))
         match self._draw(st.integers(0, 9)):

@@ -1,4 +1,4 @@
-"""Copies of loops and sessions that go their own way, and all that a loop knows as something to compare."""
+"""Independent copies of loops and sessions, and the state of a loop as a comparable value."""
 
 import copy
 from collections import deque

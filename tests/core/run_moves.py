@@ -1,4 +1,4 @@
-"""What can happen to a run: by itself, by people who were asked, and by interruptions at any moment."""
+"""Everything that can happen to a run: on its own, through answers of people, and through interruptions."""
 
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""A run at one moment: its loop, the fold of what it has recorded, and what goes on around it.
+"""A run at one moment: its loop, the fold of its record, and its environment.
 
 It does what the driver does, without waiting for anything: inputs are fed, actions recorded and begun.
 Whatever is recorded is checked against all that was recorded before.
@@ -214,7 +214,7 @@ class World:
         self.todo = frozenset()
 
     def cut(self) -> None:
-        """Lose everything but the record, and go on from it."""
+        """Lose everything but the record, and continue from it."""
         self.session = fold(self.records)
         plan = plan_resume(self.run, self.session.messages[-1].message, ())
         self.stage(RunResumed(RUN, tuple(lost.result.call_id for lost in plan.lost)), *plan.lost)
@@ -284,7 +284,7 @@ class World:
         self._check_late()
 
     def _check_late(self) -> None:
-        """Feed what nobody waits for: it has no effect."""
+        """Feed an unexpected input: it has no effect."""
         loop = copied_loop(self.loop)
         before = loop_key(loop)
         for event in self._late_inputs():

@@ -1,4 +1,4 @@
-"""The tree of budgets under random schedules: nothing is granted twice, nothing is lost, nothing drifts."""
+"""The budget tree under random schedules: nothing is granted twice, lost, or drifts."""
 
 import random
 from typing import Literal

@@ -1,4 +1,4 @@
-"""When to compact, what stays and what goes: decisions only."""
+"""When to compact, what stays and what goes: only the decisions."""
 
 import pytest
 from hypothesis import assume, given, settings

@@ -1,4 +1,4 @@
-"""Calls through `tool_call`: what is recorded, and what the model is sent of it again."""
+"""Calls through `tool_call`: what is recorded, and what the model is sent again."""
 
 from typing import Any
 

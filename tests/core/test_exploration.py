@@ -1,4 +1,4 @@
-"""All orders of what can happen to a run, to a bound, keep the promises of the loop and of its record."""
+"""All orders of events of a run, up to a limit, keep the promises of the loop and its record."""
 
 import pytest
 

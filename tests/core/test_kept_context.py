@@ -1,4 +1,4 @@
-"""What goes through a compaction word for word, and what is said of the rest."""
+"""What a compaction keeps word for word, and how it describes the rest."""
 
 from hypothesis import given
 from hypothesis import strategies as st

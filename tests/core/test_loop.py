@@ -948,7 +948,7 @@ FITTING: dict[LoopState, list[Input]] = {
 
 
 class Watched:
-    """A loop, and what must hold about it as far as inputs and actions tell; it knows no stages."""
+    """A loop, and conditions on its inputs and actions that must hold in any state."""
 
     def __init__(self) -> None:
         self.loop = Loop(
@@ -1008,7 +1008,7 @@ class Watched:
                 pass
 
     def check_progress(self) -> None:
-        """A turn with all results goes on, and its first open call runs as soon as it may."""
+        """A turn with all results continues, and its first open call runs as soon as it may."""
         still_open = [call_id for call_id in self.calls if call_id not in self.finished]
         assert still_open
         if still_open[0] in self.may_run:

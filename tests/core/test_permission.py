@@ -251,7 +251,7 @@ def test_a_star_stays_inside_a_folder_and_two_cross_folders(pattern: str, path: 
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Say what a glob means, one choice after the other; too slow for anything but a test."""
+    """Return what a glob means, one choice after the other; too slow for anything but a test."""
     at_start = pattern.startswith("**/")
     if at_start and (fits(pattern[3:], path) or any(fits(pattern[3:], path[i + 1 :]) for i in slashes(path))):
         return True

@@ -143,7 +143,7 @@ def test_tags_differ(union: tuple[type, ...]):
 
 
 def test_an_event_and_a_delta_cannot_be_confused():
-    """Both may appear on one stream; a record has no tag of its own and a delta always has one."""
+    """Both may appear on one stream; a record has no tag and a delta always has one."""
     assert "type" not in msgspec.json.decode(lines_of(SessionTitled("x"))[0])
     assert msgspec.json.decode(encode(TextDelta("x"))) == {"type": "text_delta", "text": "x"}
 
@@ -154,9 +154,9 @@ def test_values_are_frozen_and_defaults_are_not_written(kind: type):
 
 
 def test_defaults_never_change():
-    """A stored line leaves them out, so that another default would rewrite what happened.
+    """A stored line leaves them out, so a changed default would rewrite the past.
 
-    A new field may join with a default of its own; from then on it stands here.
+    A new field may be added with its own default, and then belongs in this list.
     """
     stored = {
         "SessionCreated": {"agent": "default", "title": "", "parent": None, "forked_at": None},

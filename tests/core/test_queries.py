@@ -1,4 +1,4 @@
-"""Questions as data: each names its answer, its scope and what it is about in the same way."""
+"""Questions as data: each names its answer, its scope and its subject in the same way."""
 
 from typing import Any, get_args
 

@@ -1,4 +1,4 @@
-"""What files were, from the changes recorded about them."""
+"""The earlier state of files, from the recorded changes."""
 
 from hypothesis import given
 from hypothesis import strategies as st

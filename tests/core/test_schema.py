@@ -1,4 +1,4 @@
-"""The schema that an answer is to fit: a schema or a wrapper, bounded, and whole in itself."""
+"""The output schema: a schema or a wrapper, limited in size, and self-contained."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How long it takes to explain a mistake: known before it is tried."""
+"""The cost of explaining a mistake is known before it is explained."""
 
 from typing import Any
 

@@ -238,7 +238,7 @@ def test_calls_that_began_and_did_not_end_are_interrupted():
 def test_a_resumed_run_is_the_same_run():
     events = [TurnStarted(R, 1), replied(A), started(A)]
     idle = run_of(*events)
-    idle.started_at += 1000  # the time between two records here: nobody drove the run
+    idle.started_at += 1000  # the time between two records here: no one drove the run
 
     assert run_of(*events, RunResumed(R, (A.id,))) == idle
 

@@ -1,4 +1,4 @@
-"""Skills as Kontekst reads them, by its recorded answers."""
+"""Skills as Kontekst reads them, compared with its recorded answers."""
 
 import json
 from pathlib import Path

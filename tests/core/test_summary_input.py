@@ -1,4 +1,4 @@
-"""A conversation told to the model that sums it up: everything fits, and nothing is lost unnoticed."""
+"""The conversation as input for the summarising model: everything fits, and every omission is noted."""
 
 from hypothesis import given
 from hypothesis import strategies as st

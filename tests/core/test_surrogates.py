@@ -1,4 +1,4 @@
-"""Half characters are found anywhere in a value and replaced; everything else stays what it is."""
+"""Lone surrogates are found anywhere in a value and replaced; everything else stays the same."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whose a session is, and what somebody may do."""
+"""The owner of a session, and the rights of a user."""
 
 import inspect
 from typing import get_args

@@ -1,4 +1,4 @@
-"""What a run gets of what its tenant has left."""
+"""The part of a tenant's remaining budget that a run gets."""
 
 import pytest
 from hypothesis import given

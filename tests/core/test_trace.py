@@ -1,4 +1,4 @@
-"""A run is in the same trace in every process, and a foreign trace is taken only if it is one."""
+"""A run has the same trace in every process, and a foreign trace is used only if it is valid."""
 
 import pytest
 from hypothesis import given

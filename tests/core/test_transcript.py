@@ -1,4 +1,4 @@
-"""Which records still count after rewinds, and that a tail gives what the whole gives."""
+"""Which records count after rewinds; and a tail gives the same result as the whole."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -185,7 +185,7 @@ def test_a_run_finds_its_messages_after_a_compaction():
 
 
 def test_a_run_after_a_rewind_finds_its_messages():
-    """After a crash it goes on from there."""
+    """After a crash it continues from there."""
     records = stored(said("a"), said("b"), Rewound(2), RunStarted(RunId("r"), "m/x"), said("go"))
     run = fold(records).run
 

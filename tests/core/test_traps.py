@@ -1,4 +1,4 @@
-"""Files that others run: told by their names, and asked about before they are written."""
+"""Files that others run: recognised by name, and written only after approval."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a newer Bridle has stored is kept, sent on and passed over, while machines are upgraded."""
+"""Events of a newer Bridle are stored, forwarded and ignored while machines are upgraded."""
 
 from typing import Any, get_args
 

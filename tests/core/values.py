@@ -1,4 +1,4 @@
-"""Examples of any core value, built from its type: a new field is tested as soon as it exists."""
+"""Examples of any core value, built from its type, so a new field is tested at once."""
 
 from functools import cache
 from types import NoneType, UnionType

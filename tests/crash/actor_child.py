@@ -1,4 +1,4 @@
-"""A process to be killed: runs or resumes one scripted run and prints every record a watcher sees.
+"""A process to be killed: runs or resumes one scripted run and prints every record that a watcher sees.
 
 usage: actor_child.py STORE_KIND DIRECTORY
 """

@@ -1,4 +1,4 @@
-"""A process to be killed: runs a prompt, or a rewind, over the real engine and kills itself at a given point.
+"""A process to be killed: runs a prompt or a rewind with the real engine, and kills itself at a point.
 
 usage: shell_child.py POINT PROJECT MODEL
        shell_child.py rewind:N PROJECT SEQ

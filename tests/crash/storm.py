@@ -1,4 +1,4 @@
-"""A command that changes files without end, and says through a FIFO each time that it did.
+"""A command that changes files endlessly, and reports each change through a FIFO.
 
 usage: storm.py SEED, in a folder with a FIFO named `gate`
 """

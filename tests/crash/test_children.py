@@ -1,4 +1,4 @@
-"""Kill -9 while sub-agents work: they go on or are closed, nothing runs twice, what they used counts once."""
+"""kill -9 while sub-agents work: they resume or are closed, nothing runs twice, usage counts once."""
 
 import json
 import os
@@ -17,7 +17,7 @@ CLOSED = [(False, False, "completed"), (True, False, "failed"), (True, False, "f
 
 @pytest.fixture
 def bridle(env: dict[str, str], tmp_path: Path) -> Bridle:
-    """Give the program in an empty project."""
+    """Return the program in an empty project."""
     project = tmp_path / "project"
     project.mkdir()
     return Bridle(env, project)
@@ -25,7 +25,7 @@ def bridle(env: dict[str, str], tmp_path: Path) -> Bridle:
 
 @pytest.fixture
 def daemon(bridle: Bridle) -> Iterator[DaemonProcess]:
-    """Give the means to start a daemon."""
+    """Yield the means to start a daemon."""
     process = DaemonProcess(bridle.home, bridle.env)
     yield process
     process.close()

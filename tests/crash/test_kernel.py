@@ -1,4 +1,4 @@
-"""Kill -9 of the daemon between two cells: nothing runs on, and the run goes on with its variables."""
+"""kill -9 of the daemon between two cells: no program survives, and the run resumes with its variables."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Kill -9 at random moments: nothing shown is lost, nothing is doubled, no finished tool runs twice."""
+"""kill -9 at random moments: nothing shown is lost or duplicated, and no finished tool runs twice."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Kill -9 while files are being changed or brought back: nothing runs on, and every change can be undone."""
+"""kill -9 while files are changed or restored: no program survives, and every change can be undone."""
 
 import json
 import os
@@ -39,7 +39,7 @@ printf 'more\\n' >> d; mv e f; printf '\\0\\377' > binary; rm -r gone
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give a small tree with everything in it that can be changed."""
+    """Return a small tree with everything in it that can be changed."""
     root = tmp_path / "project"
     for name in ("dir/deep", "other", "gone/with"):
         (root / name).mkdir(parents=True)
@@ -89,7 +89,7 @@ def descendants(pid: int) -> list[int]:
 
 @contextmanager
 def watched(pids: list[int]) -> Iterator[list[int]]:
-    """Give a descriptor for each process, which cannot mean another one later."""
+    """Yield a descriptor for each process, which cannot mean another one later."""
     descriptors = []
     try:
         for pid in pids:

@@ -1,4 +1,4 @@
-"""Sessions of a cluster in tests: prompts, and waiting for what they lead to."""
+"""Cluster sessions in tests: send prompts, and wait for their effects."""
 
 import asyncio
 from contextlib import aclosing
@@ -18,7 +18,7 @@ def bash(command: str) -> dict[str, Any]:
 
 
 async def prompted(api: SessionApi, model: str, cwd: object, session: SessionId | None = None) -> SessionId:
-    """Send a prompt to a session, or to a new one in a folder; its tools ask nobody."""
+    """Send a prompt to a session, or to a new one in a folder; its tools need no approval."""
     session = session or await api.create(cwd=str(cwd))
     await api.submit(session, Prompt(user_message("go"), RunOptions(model=model, mode="yolo")))
     return session

@@ -1,4 +1,4 @@
-"""A back-up of a cluster that is at work can be brought back, and everything goes on from there."""
+"""A back-up of a busy cluster can be restored, and everything continues from there."""
 
 import asyncio
 import os
@@ -85,7 +85,7 @@ def test_only_the_database_of_a_cluster_is_saved(tmp_path: Path):
     assert (done.returncode, done.stdout, done.stderr) == (
         1,
         "",
-        "backup: the database has no dbos: is it that of a cluster?\n",
+        "backup: the database has no dbos: does it belong to a cluster?\n",
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""The cluster of compose.yaml without containers: it serves, survives the loss of a worker, and ends."""
+"""The cluster of compose.yaml without containers: it serves, survives a lost worker, and stops."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 
 
 class Cluster:
-    """The script, with a folder of its own."""
+    """The script, with a separate folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -96,7 +96,7 @@ def get(url: str, authority: ssl.SSLContext, token: str) -> bytes:
 
 @pytest.fixture
 def cluster():
-    """Give the script a folder that PostgreSQL can get to, whoever it runs as."""
+    """Give the script a folder that PostgreSQL can reach as any user."""
     folder = Path(tempfile.mkdtemp(prefix="bridle-cluster-"))
     folder.chmod(0o711)
     cluster = Cluster(folder / "c")
@@ -139,14 +139,14 @@ async def test_the_cluster_of_the_compose_file_serves_and_survives(cluster: Clus
     assert [one["id"] for one in json.loads(listed)["sessions"]] == [session]
 
     done = await asyncio.to_thread(cluster, "down")
-    assert (done.returncode, done.stdout) == (0, "all have ended\n")
+    assert (done.returncode, done.stdout) == (0, "all services have stopped\n")
     assert not cluster.folder.exists()
     assert processes_of(cluster.folder) == []
 
 
 async def test_nothing_is_left_of_a_cluster_that_was_interrupted_or_killed(cluster: Cluster):
     for number in (signal.SIGINT, signal.SIGKILL):
-        keeper = subprocess.Popen(
+        supervisor = subprocess.Popen(
             [*cluster.program, "up"],
             cwd=ROOT,
             env=cluster.env,
@@ -158,10 +158,10 @@ async def test_nothing_is_left_of_a_cluster_that_was_interrupted_or_killed(clust
                 await asyncio.sleep(0.05)
         await cluster.until(postgres="healthy")
 
-        keeper.send_signal(number)
-        await asyncio.to_thread(keeper.communicate)
+        supervisor.send_signal(number)
+        await asyncio.to_thread(supervisor.communicate)
 
-        assert keeper.returncode == (0 if number == signal.SIGINT else -number)
+        assert supervisor.returncode == (0 if number == signal.SIGINT else -number)
         async with asyncio.timeout(PATIENCE_S):
             while processes_of(cluster.folder):  # noqa: ASYNC110  other processes give no event
                 await asyncio.sleep(0.05)
@@ -180,4 +180,4 @@ def test_what_does_not_run_is_said(cluster: Cluster):
     done = cluster("status")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"cluster: nothing runs in {cluster.folder} (hint: up)\n"
+    assert done.stderr == f"cluster: no cluster runs in {cluster.folder} (hint: up)\n"

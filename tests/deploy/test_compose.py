@@ -1,4 +1,4 @@
-"""What the script without containers reads in a compose file, and where it puts things."""
+"""How the script without containers reads a compose file, and which local paths it uses."""
 
 import shutil
 import subprocess

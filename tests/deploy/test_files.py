@@ -1,4 +1,4 @@
-"""The files of deploy/ are in order: linters that others keep say so, and Bridle takes what is in them.
+"""The files of deploy/ pass public linters, and Bridle accepts their settings.
 
 No container engine is needed, and none is used: that the image can be built is not shown here.
 """

@@ -1,4 +1,4 @@
-"""Nodes of two versions at once: what one does not know it leaves alone, and who leaves hands its runs on."""
+"""Nodes of two versions together: unknown work is left alone, and a stopping node hands over its runs."""
 
 import asyncio
 from pathlib import Path
@@ -66,7 +66,7 @@ async def test_a_leg_of_another_protocol_is_left_to_those_who_know_it(tmp_path: 
 
 @pytest.fixture
 def clustered(home: Path, env: dict[str, str], tmp_path: Path) -> Bridle:
-    """Give the command line of a node whose database may be of another version."""
+    """Return the command line of a node whose database may be of another version."""
     (home / "config.toml").write_text('[store]\nbackend = "postgres"\nurl_env = "BRIDLE_DATABASE_URL"\n')
     project = tmp_path / "project"
     project.mkdir()

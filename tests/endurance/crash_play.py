@@ -1,4 +1,4 @@
-"""One play with everything in it, which can be taken up from wherever it was cut off.
+"""One play with all features, which can be resumed from any point.
 
 Two runs with parallel reads, approvals, changes of files, an output that is too long for its record, a
 sub-agent and a prompt that waits in the queue; then a compaction and a run after it. What the user does
@@ -200,7 +200,7 @@ async def _go_on(api: SessionApi, cwd: str) -> None:
 
 
 def _is_at_rest(events: Sequence[Any]) -> bool:
-    """Tell whether every run has ended and nothing waits to be begun."""
+    """Return whether every run has ended and the queue is empty."""
     begun = sum(isinstance(event, RunStarted) for event in events)
     ended = sum(isinstance(event, RunEnded) for event in events)
     queued = sum(isinstance(event, PromptQueued) for event in events)

@@ -1,9 +1,9 @@
-"""The play is ended at each of its steps on the disk, taken up again, and must come to the same end.
+"""The play is stopped at each of its disk steps and resumed, and must reach the same end.
 
 python -m tests.endurance.crash_points KIND [FAULT[:EVERY] …] [--first 1]
 
 One process that never starts a thread or a loop forks two children for each step: one that ends there, and
-one that finds what was left. With a fault that does not end the process the first child goes on, mends the
+one that finds what was left. With a fault that does not end the process the first child continues, mends the
 disk and takes the play up itself, as a daemon would.
 """
 
@@ -43,7 +43,7 @@ UNDOABLE = "cannot be undone"
 
 
 class Told(Struct):
-    """What a child says."""
+    """The report of a child."""
 
     steps: list[str] = []
     logs: Logs = Logs()
@@ -53,7 +53,7 @@ class Told(Struct):
 
 
 class Tally(Struct):
-    """What came of all points."""
+    """The results of all points."""
 
     steps: int = 0
     """Of the play."""
@@ -109,7 +109,7 @@ def ended(folder: Path, fault: Fault, at: int) -> Told:
 
 
 def failed(folder: Path, fault: Fault, at: int) -> Told:
-    """Play on a disk that fails from a step on; then it is mended, and the same process goes on."""
+    """Play on a disk that fails from a step on; then it is mended, and the same process continues."""
     disk = Disk(folder, fault, at)
     disk.install()
     said: list[str] = []
@@ -148,7 +148,7 @@ def _results(logs: Records) -> list[ToolResult]:
 
 
 def _promises(logs: Records) -> list[str]:
-    """Say what was called and has no result, or more than one, and how the play should have ended."""
+    """Return calls without a result or with several, and the difference from the expected end."""
     events = [record.event for log in logs.values() for record in log]
     calls = [call.id for event in events if isinstance(event, ModelReplied) for call in event.message.calls]
     given = Counter(result.call_id for result in _results(logs))
@@ -265,7 +265,7 @@ def _one(folder: Path, fault: Fault, at: int) -> Told:
 
 
 def _quick_disk() -> str | None:
-    """Return a folder in memory: what is written is kept in order there too, and nobody waits for it."""
+    """Return a folder in memory: writes stay in order there too, and need no wait."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 

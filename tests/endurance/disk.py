@@ -1,7 +1,7 @@
-"""A disk that can be counted, and that fails or ends the process at a chosen step.
+"""A disk that counts its steps, and that fails or ends the process at a chosen step.
 
 A step is what changes something below a folder: a file is made, written, cut, synced, renamed, linked or
-removed, by Python (`os`, `open`) or by SQLite (a VFS of its own). What was installed stays for the life of
+removed, by Python (`os`, `open`) or by SQLite (a separate VFS). What was installed stays for the life of
 the process, so this is for children that are forked for it.
 
 | fault | from the chosen step on |

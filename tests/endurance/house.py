@@ -1,4 +1,4 @@
-"""A home whose daemon is killed, stopped and frozen again and again, with the programs it has started."""
+"""A home whose daemon is repeatedly killed, stopped and frozen, with the programs it has started."""
 
 import asyncio
 import os
@@ -184,7 +184,7 @@ class Tender:
         self._clients = clients
 
     async def tend(self) -> None:
-        """Look for runs that nobody drives, until it is told to stop."""
+        """Look for abandoned runs until told to stop."""
         while True:
             await self.look()
             await asyncio.sleep(LOOK_S)
@@ -199,6 +199,6 @@ class Tender:
         glance = await api.ask(Status(session))
         if glance.is_running or (glance.run is None and not glance.facts.queue):
             return
-        with suppress(SessionError):  # somebody else was quicker, or its queue was stopped by its user
+        with suppress(SessionError):  # someone else was quicker, or its queue was stopped by its user
             await api.submit(session, Resume())
             self.resumed += 1

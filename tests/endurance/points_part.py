@@ -1,4 +1,4 @@
-"""Steps of a play on the disk at which the process ends, or the disk fails; in processes of their own."""
+"""Disk steps of a play at which the process ends or the disk fails; in separate processes."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Logs of a play that was disturbed, beside those of one that was not.
+"""Compares the log of a disturbed play with that of an undisturbed one.
 
 | the disturbed one says | is |
 |---|---|
@@ -55,7 +55,7 @@ class Logs(Struct, frozen=True):
     resumed: int = 0
 
     def differences(self, expected: "Logs") -> list[str]:
-        """Say where these logs are not what they should be."""
+        """Return where these logs differ from the expected ones."""
         ours, theirs = (expected.rough, self.rough) if self.lost else (expected.exact, self.exact)
         wrong = []
         if ours.keys() != theirs.keys():

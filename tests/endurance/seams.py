@@ -1,4 +1,4 @@
-"""One small piece of work on a disk that fails at each of its steps: a clear error, nothing half, and again.
+"""Small operations on a disk that fails at each step: a clear error, no partial state, and a retry.
 
 python -m tests.endurance.seams
 
@@ -47,7 +47,7 @@ class Seam(Struct, frozen=True):
     before: Callable[[Path], Awaitable[None]]
     work: Callable[[Path], Awaitable[None]]
     harmless: bool = False
-    """Its failure is nobody's business: it only saves time."""
+    """Its failure is no one's business: it only saves time."""
 
 
 async def _nothing(folder: Path) -> None:
@@ -126,7 +126,7 @@ def attempt(seam: Seam, folder: Path, fault: Fault, at: int) -> Told:
 
 
 def tree(folder: Path) -> dict[str, Any]:
-    """Return all files with what they hold; locks that nobody has are nothing."""
+    """Return all files with their contents, without locks that no process holds."""
     return {
         str(path.relative_to(folder)): path.read_bytes().decode("latin-1")
         for path in sorted(folder.rglob("*"))
@@ -156,7 +156,7 @@ def _one(seam: Seam, folder: Path, fault: Fault, at: int) -> Told:
 
 
 def main() -> int:
-    """Go through all seams; 0 when all went well."""
+    """Try all seams; return 0 if all passed."""
     # What is imported on the way is imported here, once for all children.
     with tempfile.TemporaryDirectory(prefix="bridle-seams-") as folder:
         for seam in SEAMS:

@@ -1,11 +1,11 @@
-"""Everything at once for a bounded time, while processes die; then nothing is lost, doubled or left behind.
+"""Everything at once for a limited time, while processes die; nothing is lost, duplicated or left.
 
 `make soak` calls it: python -m tests.endurance.soak [--minutes 3] [--hours 0] [--seed N] [--report FILE]
 
 | part | what it does | what dies |
 |---|---|---|
 | surfaces | scenarios at random on every surface: program, terminal, daemon, REST, JSON-RPC, MCP, gRPC, ACP, Python, page, screen | nothing: each log equals that of the engine |
-| storm | sessions with tools, approvals, kernels, tool servers, sub-agents, queues; then compaction, forks, rewinds | the daemon, kernels, tool servers |
+| storm | sessions with tools, approvals, kernels, MCP servers, sub-agents, queues; then compaction, forks, rewinds | the daemon, kernels, MCP servers |
 | points | steps of a play on the disk, in both stores | the process, or the disk |
 """  # noqa: E501  a table
 

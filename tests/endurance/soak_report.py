@@ -1,4 +1,4 @@
-"""What came of a soak, in figures."""
+"""The results of a soak test in figures."""
 
 from msgspec import Struct
 

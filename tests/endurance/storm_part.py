@@ -1,4 +1,4 @@
-"""Sessions with everything in them, whose clients come back, while the daemon and its programs are killed."""
+"""Sessions with all features, whose clients reconnect, while the daemon and its programs are killed."""
 
 import asyncio
 import random
@@ -121,7 +121,7 @@ async def _later(seconds: float, guest: Guest) -> None:
 
 
 async def _talk(house: House, clients: Clients, model: str, seconds: float) -> None:
-    """Talk with a model in a process of its own, one short prompt after the other."""
+    """Talk with a model in a separate process, one short prompt after the other."""
     session, deadline, number = SessionId("talk"), time.monotonic() + seconds, 0
     folder = house.projects / "talk"
     folder.mkdir()
@@ -145,7 +145,7 @@ async def _ends(visits: Sequence[asyncio.Task[None]]) -> list[str]:
 
 
 async def _until_quiet(clients: Clients, tending: asyncio.Task[None], part: Part) -> None:
-    """Let runs end that somebody has begun last; what is still open after a while is wrong."""
+    """Let the last runs end; report the ones that do not end in time."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         summaries = await clients.asked(lambda api: api.ask(ListSessions(archived=True)))

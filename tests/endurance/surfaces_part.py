@@ -1,4 +1,4 @@
-"""Scenarios at random on every surface of one long-lived daemon, which keeps its memory and descriptors."""
+"""Random scenarios on every surface of one long-lived daemon, whose memory and descriptors stay flat."""
 
 import asyncio
 import os
@@ -55,7 +55,7 @@ class Vitals:
         self._folder = Path(f"/proc/{pid}")
 
     async def follow(self) -> None:
-        """Take note every second."""
+        """Measure every second."""
         while True:
             pages = int((self._folder / "statm").read_text().split()[1])
             self.megabytes.append(pages * os.sysconf("SC_PAGE_SIZE") / 1e6)
@@ -63,7 +63,7 @@ class Vitals:
             await asyncio.sleep(SAMPLE_S)
 
     def faults(self) -> list[str]:
-        """Say what has not stayed as it was."""
+        """Return what has changed."""
         wrong = []
         if growth(self.megabytes) > GROWTH:
             wrong.append(f"the memory of the daemon has grown: {self.megabytes}")

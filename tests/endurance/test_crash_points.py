@@ -1,4 +1,4 @@
-"""The process ends, or the disk fails, at steps of a play: it comes to the same end, and nothing is lost.
+"""The process ends, or the disk fails, at steps of a play: it reaches the same end, without loss.
 
 `make soak` goes through every step of every kind; here it is every so manieth, each time from another one.
 """
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def walk(kind: str, *faults: str) -> dict[str, Any]:
-    """Go through some steps in a process of its own, which is free of threads."""
+    """Go through some steps in a separate process without threads."""
     words = ("-m", "tests.endurance.crash_points", kind, *faults, "--first", "3")
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False, timeout=150

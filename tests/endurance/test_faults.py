@@ -1,4 +1,4 @@
-"""What else goes wrong outside: connections, names, clocks, logs; see docs/endurance.md for all of it."""
+"""Other external faults: connections, names, clocks, logs; docs/endurance.md lists all of them."""
 
 import asyncio
 import re
@@ -134,7 +134,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 async def test_a_clock_that_jumps_by_days_ends_no_run_and_breaks_no_record(store: Store):
-    """A limit of time is counted by a clock that nobody sets, also for a run that is resumed."""
+    """A time limit uses a monotonic clock, also for a resumed run."""
     limits = Limits(duration_s=60.0)
     play = Play(says("", call("a", "look")), says("one"), says("two"), hold=True)
     tools = [SmallTool("look", lambda on: "seen")]

@@ -1,4 +1,4 @@
-"""The short form of `make soak`: all surfaces, and a daemon that dies, side by side.
+"""The short form of `make soak`: all surfaces, and a daemon that is killed, side by side.
 
 BRIDLE_SOAK_SEED repeats what chance has chosen, as far as chance alone decides.
 """

@@ -1,4 +1,4 @@
-"""Hunt for inputs that break a parser, and for command lines that run unasked and do something.
+"""Find inputs that break a parser, and command lines that run without approval and change something.
 
 `python -m tests.fuzz [--seconds 60] [--lines 200000] [--target X] [--seed N]`
 """
@@ -11,23 +11,23 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fuzz.hunting import CORPUS, corpus_of, distilled, hunt, keep
+from tests.fuzz.hunting import distilled, hunt, inputs_of, keep, write_inputs
 from tests.fuzz.lines import hunt as lines
 from tests.fuzz.lines.ground import open_ground
 from tests.fuzz.targets import TARGETS
 
 
 def main() -> int:
-    """Hunt in each target for its part of the time, then with command lines; 1 when something broke."""
+    """Give each target its share of the time, then try command lines; return 1 if something broke."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="for all parsers together")
-    parser.add_argument("--lines", type=int, default=lines.LINES, help="how many command lines are made")
+    parser.add_argument("--lines", type=int, default=lines.LINES, help="how many command lines to make")
     parser.add_argument(
-        "--target", action="append", choices=[*sorted(TARGETS), lines.NAME], help="only this one"
+        "--target", action="append", choices=[*sorted(TARGETS), lines.NAME], help="only this target"
     )
-    parser.add_argument("--seed", type=int, default=None, help="makes the same inputs again")
-    parser.add_argument("--crashes", type=Path, default=Path(".cache/fuzz"), help="where findings are kept")
-    parser.add_argument("--distil", action="store_true", help="drop inputs that find nothing of their own")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the inputs of an earlier run")
+    parser.add_argument("--crashes", type=Path, default=Path(".cache/fuzz"), help="folder for findings")
+    parser.add_argument("--distil", action="store_true", help="drop inputs that reach no new code")
     args = parser.parse_args()
     wanted = args.target or [*sorted(TARGETS), lines.NAME]
     names = [name for name in wanted if name in TARGETS]
@@ -57,13 +57,13 @@ def _hunt_parsers(names: list[str], seconds: float, seed: int, crashes_folder: P
         )
         for crash in report.crashes:
             file = keep(target.name, crash.data, crashes_folder)
-            print(f"  {crash}\n  kept as {file}", flush=True)
+            print(f"  {crash}\n  kept in {file}", flush=True)
     print(f"{tried:,} inputs, {crashes} crashes")
     return crashes > 0
 
 
 def _hunt_lines(count: int, seed: int, folder: Path) -> bool:
-    """Judge so many lines and run the allowed ones, in a folder that lies where a cell would show it."""
+    """Judge `count` lines and run the allowed ones, in a folder that the sandbox shows."""
     print(f"seed {seed}, {count:,} command lines", flush=True)
     (folder / ".git").mkdir(parents=True, exist_ok=True)  # git must not look further up
     world = Path(tempfile.mkdtemp(prefix="world-", dir=folder)).resolve()
@@ -75,19 +75,18 @@ def _hunt_lines(count: int, seed: int, folder: Path) -> bool:
         shutil.rmtree(world, ignore_errors=True)
     for finding in report.findings:
         file = keep(lines.NAME, finding.line.encode(), folder)
-        print(f"  {finding}\n    seed {seed}, kept as {file}")
+        print(f"  {finding}\n    seed {seed}, kept in {file}")
     print(report)
     return not report.is_clean
 
 
 def _distil(name: str) -> None:
     target = TARGETS[name]
-    files = sorted((CORPUS / name).glob("*"))
-    kept = distilled(target, corpus_of(target.name))
-    for file in files:
-        if not file.name.startswith(("seed-", "found-")) and file.read_bytes() not in kept:
-            file.unlink()
-    print(f"{name:16} {len(files)} -> {len(list((CORPUS / name).glob('*')))}")
+    inputs = inputs_of(name)
+    needed = set(distilled(target, [kept.data for kept in inputs]))
+    left = [kept for kept in inputs if kept.seed or kept.data in needed]
+    write_inputs(name, left)
+    print(f"{name:16} {len(inputs)} -> {len(left)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which ways through its files a piece of code has taken: pairs of lines that followed each other."""
+"""Paths that a run took through its source files: pairs of consecutive lines."""
 
 import sys
 from collections.abc import Callable, Collection
@@ -9,7 +9,7 @@ Edge = tuple[CodeType, int, int]
 
 
 def edges_of(files: Collection[str], work: Callable[[], object]) -> set[Edge]:
-    """Do some work and return the edges it went along in these files; what it raises is raised."""
+    """Do some work and return the edges that it took in these files; its exceptions propagate."""
     found: set[Edge] = set()
     add = found.add
     watched: dict[CodeType, bool] = {}

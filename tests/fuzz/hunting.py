@@ -1,14 +1,13 @@
-"""The hunt: try inputs, keep those that find new ways through a parser, report those that break it."""
+"""Fuzzing: try inputs, keep those that reach new code in a parser, report those that break it."""
 
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from tests.fuzz.edges import Edge, edges_of
 from tests.fuzz.mutation import Mutator
@@ -21,11 +20,24 @@ MAX_SHOWN = 300
 
 
 class TooSlow(Exception):
-    """An input has taken more time than any of its length should."""
+    """An input took more time than any input of its length should."""
+
+
+class Input(Struct, frozen=True, omit_defaults=True):
+    """One line of a corpus file: UTF-8 as text, all other bytes as Base64."""
+
+    text: str | None = None
+    base64: bytes | None = None
+    seed: bool = False
+    """Added by a person: distilling keeps it."""
+
+    @property
+    def data(self) -> bytes:
+        return self.base64 if self.text is None else self.text.encode()
 
 
 class Crash(Struct, frozen=True):
-    """An input that a parser does not stand."""
+    """An input that breaks a parser."""
 
     data: bytes
     error: Exception
@@ -37,12 +49,12 @@ class Crash(Struct, frozen=True):
 
 
 class Hunt(Struct):
-    """What a hunt has come to."""
+    """The result of a hunt."""
 
     tried: int = 0
     edges: int = 0
     found: int = 0
-    """How many inputs were new and are kept now."""
+    """How many inputs reached new code and were kept."""
     slowest_s: float = 0.0
     crashes: list[Crash] = []
 
@@ -50,16 +62,38 @@ class Hunt(Struct):
 # ---------------------------------------------------------------------------- the corpus
 
 
+def inputs_of(name: str, folder: Path = CORPUS) -> list[Input]:
+    """Read the corpus file of a target, in the order of its lines."""
+    file = folder / f"{name}.jsonl"
+    return [json.decode(line, type=Input) for line in file.read_bytes().splitlines()] if file.exists() else []
+
+
 def corpus_of(name: str, folder: Path = CORPUS) -> list[bytes]:
-    """Return the inputs that are kept under a name, in a fixed order."""
-    return [file.read_bytes() for file in sorted((folder / name).glob("*"))]
+    """Return the bytes of every input in the corpus of a target."""
+    return [kept.data for kept in inputs_of(name, folder)]
 
 
 def keep(name: str, data: bytes, folder: Path = CORPUS) -> Path:
-    """Write an input to the corpus, into a file whose name its bytes give."""
-    file = folder / name / sha256(data).hexdigest()[:16]
+    """Add an input to the corpus file of a target, unless the file has it."""
+    inputs = inputs_of(name, folder)
+    if data not in [kept.data for kept in inputs]:
+        inputs.append(input_of(data))
+    return write_inputs(name, inputs, folder)
+
+
+def input_of(data: bytes, seed: bool = False) -> Input:
+    """Make the line for some bytes: readable if they are UTF-8."""
+    try:
+        return Input(text=data.decode(), seed=seed)
+    except UnicodeDecodeError:
+        return Input(base64=data, seed=seed)
+
+
+def write_inputs(name: str, inputs: Sequence[Input], folder: Path = CORPUS) -> Path:
+    """Write the corpus file of a target."""
+    file = folder / f"{name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
+    file.write_bytes(b"".join(json.encode(kept) + b"\n" for kept in inputs))
     return file
 
 
@@ -67,11 +101,11 @@ def keep(name: str, data: bytes, folder: Path = CORPUS) -> Path:
 
 
 def attempt(target: Target, data: bytes, max_cpu_s: float = MAX_CPU_S) -> Crash | None:
-    """Feed one input; return how it went wrong."""
+    """Feed one input; return the crash, if any."""
     begun = time.thread_time()
     try:
         target.run(data)
-    except Exception as error:  # noqa: BLE001  whatever it is, it is a finding
+    except Exception as error:  # noqa: BLE001  any exception is a finding
         return Crash(data, error)
     taken_s = time.thread_time() - begun
     if taken_s > max_cpu_s:
@@ -80,7 +114,7 @@ def attempt(target: Target, data: bytes, max_cpu_s: float = MAX_CPU_S) -> Crash 
 
 
 def replay(target: Target, mutations: int, seed: int = 0, folder: Path = CORPUS) -> list[Crash]:
-    """Feed the whole corpus and so many changed inputs; return what went wrong."""
+    """Feed the whole corpus and `mutations` changed inputs; return the crashes."""
     known = corpus_of(target.name, folder)
     mutator = Mutator(target, seed)
     made = (mutator.mutated(known) for _ in range(mutations))
@@ -90,7 +124,7 @@ def replay(target: Target, mutations: int, seed: int = 0, folder: Path = CORPUS)
 def hunt(
     target: Target, *, seed: int, seconds: float = 600.0, tries: int = 1_000_000_000, folder: Path = CORPUS
 ) -> Hunt:
-    """Look for new ways through a target for some time or tries; new inputs are made small and kept."""
+    """Search for inputs that reach new code, for a time or a number of tries; shrink and keep them."""
     report = Hunt()
     files = target.files()
     mutator = Mutator(target, seed)
@@ -106,12 +140,12 @@ def hunt(
         try:
             with alarm(HANG_S):
                 edges = edges_of(files, lambda: target.run(data))
-        except Exception as error:  # noqa: BLE001  whatever it is, it is a finding
+        except Exception as error:  # noqa: BLE001  any exception is a finding
             if _is_new(error, kinds):
                 report.crashes.append(Crash(_smaller_crash(target, data, error), error))
             return set()
         taken_s = time.thread_time() - begun
-        if taken_s > MAX_CPU_S:  # watching costs more than the work itself
+        if taken_s > MAX_CPU_S:  # tracing costs more than the parser itself: measure again without it
             crash = attempt(target, data)
             if crash is not None and _is_new(crash.error, kinds):
                 report.crashes.append(crash)
@@ -135,7 +169,7 @@ def hunt(
 
 
 def shrunk(data: bytes, still: Callable[[bytes], bool], end: float) -> bytes:
-    """Take pieces away as long as what makes the input worth keeping still holds."""
+    """Remove pieces of an input while `still` holds for the rest."""
     size, tries = max(1, len(data) // 2), SHRINK_TRIES
     while size and tries:
         at = 0
@@ -153,7 +187,7 @@ def shrunk(data: bytes, still: Callable[[bytes], bool], end: float) -> bytes:
 
 
 def distilled(target: Target, inputs: Sequence[bytes]) -> list[bytes]:
-    """Return few of the inputs, small ones first, that together find all that all of them find."""
+    """Return a few of the inputs, small ones first, that reach all the code that all of them reach."""
     seen: set[Edge] = set()
     kept = []
     for data in sorted(set(inputs), key=lambda data: (len(data), data)):
@@ -186,7 +220,7 @@ def _is_new(error: Exception, kinds: set[str]) -> bool:
 
 
 def _where(error: Exception) -> str:
-    """Tell one finding from another: its type and the line that raised it."""
+    """Identify a finding by its type and the line that raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -196,12 +230,12 @@ def _where(error: Exception) -> str:
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise TooSlow in what never comes to an end; for the main thread."""
+    """Raise TooSlow if the block uses too much CPU time; main thread only."""
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TooSlow(f"no end after {seconds:.0f} s")
+        raise TooSlow(f"not finished after {seconds:.0f} s")
 
-    before = signal.signal(signal.SIGVTALRM, ring)  # of time on the processor: others may use it, too
+    before = signal.signal(signal.SIGVTALRM, ring)  # CPU time: other processes may keep the machine busy
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield

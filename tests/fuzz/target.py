@@ -1,4 +1,4 @@
-"""A target: one parser, what it is fed, and what must hold whatever it is fed."""
+"""A target: one parser, its input, and what must hold for any input."""
 
 import importlib
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 MAX_INPUT_BYTES = 32 * 1024
 MAX_CPU_S = 2.0
-"""What one input may take: a thousand times what it should, so that only a blow-up is more."""
+"""Limit for one input: a thousand times the expected time, so that only a blow-up exceeds it."""
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -15,13 +15,13 @@ class Target(Struct, frozen=True, kw_only=True):
 
     name: str
     run: Callable[[bytes], object]
-    """Feeds the parser; anything it raises is a finding, so what is documented is caught within."""
+    """Feeds the parser; any exception is a finding, so expected ones are caught inside."""
     modules: tuple[str, ...]
-    """Whose lines count as found."""
+    """The modules whose lines count."""
     tokens: tuple[bytes, ...] = ()
-    """Words of its language."""
+    """Tokens of its language."""
     is_json: bool = False
-    """Inputs are lines of JSON, which are also changed as values."""
+    """Inputs are lines of JSON, which are also mutated as values."""
 
     def files(self) -> frozenset[str]:
         """Return the source files of its modules."""
@@ -29,11 +29,11 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 def text_of(data: bytes) -> str:
-    """Read an input as what a file of text holds."""
+    """Read an input as the content of a text file."""
     return data.decode("utf-8", "replace")
 
 
 def parts_of(data: bytes, count: int) -> list[str]:
-    """Cut an input at lines of `%%` into so many texts; those that are missing are empty."""
+    """Split an input at lines of `%%` into `count` texts; missing ones are empty."""
     parts = [text_of(part) for part in data.split(b"\n%%\n", count - 1)]
     return parts + [""] * (count - len(parts))

@@ -1,4 +1,4 @@
-"""No line that runs unasked does anything: lines of the grammar and those that once did, run for real.
+"""No line that runs without approval has an effect: lines of the grammar, and earlier findings, run for real.
 
 `python -m tests.fuzz` does the same with 200,000 lines. The last tests try the instrument itself: each kind
 of effect is seen and undone.
@@ -24,7 +24,7 @@ LINES = 500
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[Ground]:
-    """Give a folder with canaries and two cages around it, as every test leaves it."""
+    """Yield a folder with canaries and two sandboxes, in the state that every test leaves."""
     with folder_outside_tmp("fuzz") as world, open_ground(world) as ground:
         yield ground
 

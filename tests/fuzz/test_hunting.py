@@ -1,10 +1,10 @@
-"""The fuzzer itself: it finds what is planted, keeps what is new, and makes it small."""
+"""The fuzzer itself: it finds a planted bug, keeps inputs that reach new code, and shrinks them."""
 
 import time
 from pathlib import Path
 
 from tests.fuzz.edges import edges_of
-from tests.fuzz.hunting import Crash, attempt, distilled, hunt, keep, replay, shrunk
+from tests.fuzz.hunting import Crash, attempt, corpus_of, distilled, hunt, inputs_of, keep, replay, shrunk
 from tests.fuzz.mutation import Mutator
 from tests.fuzz.target import MAX_INPUT_BYTES, Target
 
@@ -12,7 +12,7 @@ HERE = str(Path(__file__))
 
 
 def parse(data: bytes) -> None:
-    """Break at the third of three steps, each of which only somebody finds who knows the one before."""
+    """Fail at the third of three steps; only an input that passes one step reaches the next."""
     if not data.startswith(b"a"):
         return
     if data[1:2] != b"{":
@@ -44,7 +44,17 @@ def test_the_hunt_finds_what_is_planted_and_makes_it_small(tmp_path: Path):
 
     assert [(type(crash.error), len(crash.data)) for crash in report.crashes] == [(KeyError, 6)]
     assert report.found >= 2
-    assert {len(file.read_bytes()) for file in (tmp_path / "planted").iterdir()} >= {1, 2}
+    assert {len(data) for data in corpus_of(PLANTED.name, tmp_path)} >= {1, 2}
+
+
+def test_the_corpus_keeps_any_bytes_once_and_text_readable(tmp_path: Path):
+    inputs = [b"", b"text\r\n\x00 \xe2\x80\xa8", b"\xff\x00", bytes(range(256))]
+
+    files = {keep("any", data, tmp_path) for data in (*inputs, *inputs)}
+
+    assert corpus_of("any", tmp_path) == inputs
+    assert [kept.text is None for kept in inputs_of("any", tmp_path)] == [False, False, True, True]
+    assert files == {tmp_path / "any.jsonl"}
 
 
 def test_the_same_seed_makes_the_same_inputs():

@@ -1,4 +1,4 @@
-"""What the tests of hooks share: scripts on disk, a clock that stands still, a round of asking."""
+"""Shared by the hook tests: scripts on disk, a fixed clock, a round of calls."""
 
 import asyncio
 import os
@@ -152,7 +152,7 @@ async def readable(descriptor: int) -> None:
 
 
 def _unseen(started: HookStarted) -> None:
-    """Serve where nobody watches."""
+    """Serve without a watcher."""
 
 
 def kinds(events: Sequence[HookEvent]) -> list[str]:

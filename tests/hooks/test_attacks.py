@@ -1,4 +1,4 @@
-"""Guardrails under attack: whatever a hook does, what it guards is denied, and the reason is recorded."""
+"""Guardrails under attack: whatever a hook does, the call is denied and the reason recorded."""
 
 import asyncio
 import json
@@ -259,7 +259,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def serving(answer: Serve):
-    """Give the address of a server on this machine; each connection is answered by `answer`."""
+    """Yield the address of a server on this machine; each connection is answered by `answer`."""
     talking: set[asyncio.Task[Any]] = set()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -358,7 +358,7 @@ BEHIND: dict[str, Any] = {"mode": "background", "timeout_ms": PATIENCE_MS}
 
 
 async def settled(hooks: RunHooks) -> None:
-    """Let what runs in the background end."""
+    """Let the background work end."""
     await asyncio.gather(*hooks._running)
 
 

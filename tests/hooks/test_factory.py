@@ -26,7 +26,7 @@ HANDLERS: Handlers = dict.fromkeys("abc", quiet)
 
 
 async def names(entries: list[HookEntry], override: HookOverride) -> list[str]:
-    """Return who is asked."""
+    """Return the hooks that are called."""
     hooks = create_hooks(entries, override, site(handlers=HANDLERS))
     round_ = await hooks.ask(told(), lambda _: None)
     return [event.hook_id for event in round_.events]

@@ -1,4 +1,4 @@
-"""Hooks that run in the sandbox: what they are told and say is the same, what they can touch is not."""
+"""Hooks in the sandbox: the same input and output, but limited access."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""A sandbox for each test, a place to work in, and ways to start a kernel there."""
+"""A sandbox and a folder for each test, and ways to start a kernel there."""
 
 import os
 import sys
@@ -56,13 +56,13 @@ class Stage:
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Give the kind of walls; a test may choose another one."""
+    """Return the kind of sandbox; a test may choose another one."""
     return "bubblewrap"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give an empty folder that cells may change."""
+    """Return an empty folder that cells may change."""
     path = tmp_path / "project"
     path.mkdir()
     return path
@@ -70,13 +70,13 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def sandbox(kind: SandboxKind) -> LocalSandbox:
-    """Give a sandbox; whoever starts a kernel in it closes that."""
+    """Yield a sandbox; tests close the kernels that they start in it."""
     return LocalSandbox(home="/nonexistent", kind=kind)
 
 
 @pytest.fixture
 def settings() -> KernelSettings:
-    """Give settings with short waits."""
+    """Return settings with short waits."""
     return KernelSettings(
         python=PYTHON,
         environ={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent", "LANG": "C.UTF-8"},
@@ -107,7 +107,7 @@ async def start(
 
 @pytest.fixture
 async def start_other(settings: KernelSettings, project: Path) -> AsyncIterator[StartKernel]:
-    """Start a guest that is not ours, given by its command line, without any walls."""
+    """Start another guest by its command line, without a sandbox."""
     sandbox = LocalSandbox(home="/nonexistent", kind="none")
     kernels: list[Kernel] = []
 
@@ -138,5 +138,5 @@ async def start_other(settings: KernelSettings, project: Path) -> AsyncIterator[
 
 @pytest.fixture
 async def stage(start: StartKernel) -> Stage:
-    """Give a kernel of ours behind the usual walls."""
+    """Yield one of Bridle's kernels in the sandbox."""
     return Stage(await start())

@@ -1,4 +1,4 @@
-"""A small host for the tests of the guest: it knows the whole protocol, the test decides what it says."""
+"""A small host for tests of the guest: it knows the whole protocol; the test decides what it sends."""
 
 import array
 import fcntl
@@ -44,7 +44,7 @@ FAIL: dict[str, Any] = {"name": "fail", "description": "Refuse.", "params": ["wh
 
 
 class Cell(Struct, frozen=True):
-    """What came of a cell."""
+    """The outcome of a cell."""
 
     output: str = ""
     error: str | None = None
@@ -59,7 +59,7 @@ class Gone(Exception):
 
 @functools.cache
 def interpreters() -> list[str]:
-    """Return every Python that runs here and that a guest may meet: ours, and each version found."""
+    """Return every Python here that a guest may run on: this one, and each version found."""
     places = [Path(one) for one in os.environ.get("PATH", "").split(os.pathsep) if one]
     places += sorted((Path.home() / ".pyenv" / "versions").glob("*/bin"))
     found = {f"3.{sys.version_info.minor}": sys.executable}
@@ -247,7 +247,7 @@ class Host:
 
 
 def do(name: str, args: dict[str, Any]) -> Any:
-    """Do what the tools of these tests do."""
+    """Perform the tools of these tests."""
     if name == "echo":
         return args["value"]
     if name == "add":

@@ -1,4 +1,4 @@
-"""A guest written from the first protocol's document alone: what any other implementation would do.
+"""A guest written only from the document of the first protocol, like any other implementation.
 
 It knows `init exec tool_result snapshot restore shutdown` and sends `ready tool_call message exec_result
 snapshot_result`, each with the fields of the document and nothing else.

@@ -1,4 +1,4 @@
-"""A host that knows the seed's document and nothing else: two pipes, its tables of messages, its two flows.
+"""A host that knows only the document of the first protocol: two pipes, its messages, its two flows.
 
 It is written without a look at ours, so that what it can drive, any host of that protocol can.
 """
@@ -14,7 +14,7 @@ from tests.patience import PATIENCE_S
 
 
 class SeedHost:
-    """Drives one guest; every tool runs in a thread of its own, as the seed's host does it."""
+    """Drives one guest; every tool runs in a separate thread, as the seed's host does it."""
 
     def __init__(
         self, argv: list[str], tools: dict[str, Callable[..., Any]], definitions: str, **popen: Any

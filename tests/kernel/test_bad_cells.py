@@ -1,4 +1,4 @@
-"""Cells that do their worst, in our own guest behind the usual walls.
+"""Hostile cells in Bridle's own guest, in the usual sandbox.
 
 Each ends within its limit and leaves a kernel that works, or one that is dead and says why.
 """
@@ -22,7 +22,7 @@ MIB = 1024 * 1024
 
 
 async def works(stage: Stage) -> bool:
-    """Tell whether the kernel still runs cells and reaches tools, with what earlier cells left in it."""
+    """Return whether the kernel still runs cells, reaches tools and has its variables."""
     result = await stage.run("await echo('still ' + state)")
     return result.output.endswith("'still here'\n") and (result.error, result.ended, result.calls) == (
         "",
@@ -33,7 +33,7 @@ async def works(stage: Stage) -> bool:
 
 @pytest.fixture
 async def stage(start: StartKernel) -> Stage:
-    """Give a kernel with something in it."""
+    """Return a kernel with something in it."""
     stage = Stage(await start(max_processes=30, memory_bytes=1024 * MIB))
     await stage.run("state = 'here'")
     await stage.run("await asyncio.sleep(0)\n1 / 0")  # loads what the first error needs, which takes its time

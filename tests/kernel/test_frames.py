@@ -1,4 +1,4 @@
-"""The lines between host and guest: whatever bytes come, however they are cut, nothing fails."""
+"""Frames between host and guest: no bytes, however split, cause a failure."""
 
 import json
 from itertools import pairwise
@@ -105,7 +105,7 @@ def test_a_line_of_the_longest_length_is_a_frame():
 
 
 def test_a_guest_of_the_oldest_protocol_is_understood():
-    """Each line as the document has it: no field of ours."""
+    """Each line as in the document, without Bridle's extra fields."""
     lines = b"""\
 {"type": "ready"}
 {"type": "tool_call", "id": "1", "name": "echo", "args": "{}"}

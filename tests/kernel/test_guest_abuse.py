@@ -1,4 +1,4 @@
-"""Cells that break things: each ends with a clear error, and the next cell finds everything in order."""
+"""Cells that break things: each ends with a clear error, and the next cell works."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Calls without `await`: whatever a model leaves out, a call is made and its value arrives."""
+"""Calls without `await`: the call is made and its value arrives, whatever the model leaves out."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Cells: what they see, what is echoed, where their output goes, how they end."""
+"""Cells: what they can use, what is echoed, where their output goes, how they end."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""The protocol: the seed's tables and flows by a host that knows only them, then what we added."""
+"""The protocol: the first version's tables and flows, then Bridle's extensions."""
 
 import json
 import re

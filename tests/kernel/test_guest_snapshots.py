@@ -1,4 +1,4 @@
-"""Snapshots: what is kept, what is named because it cannot be, and what a restore refuses."""
+"""Snapshots: what they keep, what they name as lost, and what a restore refuses."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Tools inside a cell: real async functions, checked arguments, results, failures, loops and threads."""
+"""Tools in a cell: real async functions, checked arguments, results, failures, loops and threads."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One kernel from outside: what guests say, well or badly, and what becomes of its cells.
+"""One kernel from outside: messages of guests, valid or not, and the outcome of cells.
 
 The guests here are others than ours: one written from the first protocol's document alone, and scripts that
 break the rules on purpose.
@@ -318,7 +318,7 @@ async def test_calls_that_a_cell_leaves_running_are_cancelled_and_awaited(start_
 
 
 async def test_a_cancelled_call_is_answered(start_other: StartKernel):
-    """Or a task that waits for it in the guest would wait for ever."""
+    """Or a task that waits for it in the guest would wait forever."""
     script = """
 cell = read()
 for number in range(2): call(number)
@@ -456,7 +456,7 @@ read()
 
 
 async def test_a_result_that_is_not_read_does_not_stop_the_clock(start_other: StartKernel):
-    """A cell that asks for a large result and never reads it must not run for ever."""
+    """A cell that asks for a large result and never reads it must not run forever."""
     stage = await scripted(
         start_other, CALLER + "read()\ncall(1)\nwhile True: time.sleep(9)", interrupt_grace_s=0.05
     )
@@ -895,7 +895,7 @@ class Ghost:
 
 
 async def test_a_guest_that_closes_its_pipes_is_ended(settings: KernelSettings):
-    """Where nobody else holds them open, we see it."""
+    """If no other process holds them open, the host sees it."""
     pipes = open_pipes()
 
     async def let_go() -> None:

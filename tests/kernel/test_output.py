@@ -1,4 +1,4 @@
-"""What cells print: shown as it comes, kept within bounds, and never cut inside a character."""
+"""Output of cells: shown as it arrives, limited in size, and never cut inside a character."""
 
 import asyncio
 

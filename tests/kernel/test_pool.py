@@ -1,4 +1,4 @@
-"""The pool with kernels that only count what is done to them, on a clock that is put forward by hand."""
+"""The pool with fake kernels that count calls, on a clock that is advanced by hand."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ IDLE_S = 60.0
 
 
 class FakeLoop(asyncio.SelectorEventLoop):
-    """A loop whose time stands still."""
+    """A loop with a fixed time."""
 
     now_s = 0.0
 
@@ -34,7 +34,7 @@ class FakeLoop(asyncio.SelectorEventLoop):
         return self.now_s
 
     async def advance(self, seconds: float) -> None:
-        """Put the clock forward and let everything happen that is due."""
+        """Advance the clock and let everything happen that is due."""
         self.now_s += seconds
         for _ in range(20):
             await asyncio.sleep(0)
@@ -529,7 +529,7 @@ MAX = 2
 
 
 class PoolMachine(RuleBasedStateMachine):
-    """Whatever is done in whatever order, nobody gets what is not theirs and nothing is left behind."""
+    """In any order of actions, no session gets another's kernel, and nothing is left behind."""
 
     def __init__(self) -> None:
         super().__init__()

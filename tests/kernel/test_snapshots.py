@@ -1,4 +1,4 @@
-"""Sealed snapshots: what was not sealed here, for this owner and by this key, is never brought back."""
+"""Sealed snapshots: one that was not sealed here, for this owner and with this key, is never restored."""
 
 import os
 import zlib

@@ -1,4 +1,4 @@
-"""How kernels begin: with which Python, walls and variables; and that nothing is left of them."""
+"""How kernels start: with which Python, sandbox and variables; and that they leave nothing behind."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ WriteProgram = Callable[[str, str], Path]
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """Give a folder for programs, which cells may not change."""
+    """Return a folder for programs, which cells may not change."""
     path = tmp_path / "tools"
     path.mkdir()
     return path
@@ -73,7 +73,7 @@ def other_interpreters() -> list[str]:
 
 
 def settings_for(tools: Path, *, confined: bool = False, **more: str) -> KernelSettings:
-    """Say where to look; the tests' own folder is one that the sandbox would not see."""
+    """Return where to look; the tests' own folder is one that the sandbox would not see."""
     return KernelSettings(environ={"PATH": str(tools)}, confined=confined, **more)
 
 
@@ -179,7 +179,7 @@ def test_who_is_asked_looks_for_nothing_where_cells_could_have_put_it(tools: Pat
 
 
 def test_the_interpreter_behind_a_script_is_found(tools: Path, project: Path, write_program: WriteProgram):
-    """Such as those of pyenv, which would be started anew for each kernel."""
+    """Such as pyenv's, which would start again for each kernel."""
     write_program("python3", f'exec "{PYTHON}" "$@"')
 
     assert find_python(settings_for(tools), str(project)) == PYTHON
@@ -458,7 +458,7 @@ async def test_a_closed_kernel_leaves_nothing(start: StartKernel, kind: SandboxK
 
 @pytest.fixture
 def marked(settings: KernelSettings, project: Path) -> KernelSettings:
-    """Give settings by whose variables all processes of a kernel can be found."""
+    """Return settings by whose variables all processes of a kernel can be found."""
     return replace(settings, environ={**settings.environ, "MARKER": str(project)})
 
 

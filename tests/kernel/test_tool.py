@@ -1,4 +1,4 @@
-"""The tool that runs Python: state that lasts, comes back and goes back, and what the model is told of it."""
+"""The Python tool: state that persists, is restored and rewound, and what the model is told about it."""
 
 import asyncio
 import os
@@ -72,7 +72,7 @@ MakeDesk = Callable[..., Desk]
 
 @pytest.fixture
 def blobs() -> MemoryBlobs:
-    """Give the place where snapshots are kept."""
+    """Return the place where snapshots are kept."""
     return MemoryBlobs()
 
 
@@ -100,7 +100,7 @@ async def make(
 
 @pytest.fixture
 def desk(make: MakeDesk) -> Desk:
-    """Give a session."""
+    """Return a session."""
     return make()
 
 
@@ -116,7 +116,7 @@ def answering(*outputs: str | ToolResult) -> Callable[[str, dict[str, Any]], Awa
 
 
 def is_gone(pid: int) -> bool:
-    """Tell whether a process has ended, also one that nobody has asked for yet."""
+    """Return whether a process has ended; a zombie has."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -561,7 +561,7 @@ async def test_without_a_sandbox_there_is_a_doubt(desk: Desk):
 
     assert access.doubt.startswith("this code has no sandbox: ")
     assert preview.startswith("1\n(no sandbox: ")
-    assert await desk.text("1") == "1"  # somebody was asked
+    assert await desk.text("1") == "1"  # someone was asked
 
 
 # ---------------------------------------------------------------------------- ends

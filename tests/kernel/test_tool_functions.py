@@ -1,4 +1,4 @@
-"""Tools as functions: names that Python takes, each its own, and the way back."""
+"""Tools as functions: valid and unique Python names, and the way back."""
 
 import ast
 import keyword

@@ -1,4 +1,4 @@
-"""A project for each test, and ways to have language servers for it that are gone when the test ends."""
+"""A project for each test, and language servers that end with the test."""
 
 import os
 import sys
@@ -43,7 +43,7 @@ def write(project: Path, **texts: str) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give an empty folder, by its path without links."""
+    """Return an empty folder, by its path without links."""
     path = Path(os.path.realpath(tmp_path)) / "project"
     path.mkdir()
     return path

@@ -1,4 +1,4 @@
-"""The known servers are complete and do not contradict each other."""
+"""The known servers are complete and consistent."""
 
 from bridle.lsp.catalogue import KNOWN, LANGUAGE_IDS, language_id
 from bridle.lsp.settings import LanguageServer

@@ -1,4 +1,4 @@
-"""Which of a server's words about a file count, and what is made of them."""
+"""Which diagnostics of a server count for a file, and how they are reported."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ def problem(path: str, message: str = "bad", line: int = 1, **more: Any) -> Code
 
 @pytest.fixture
 async def board() -> Diagnostics:
-    """Give a board for /p."""
+    """Return a board for /p."""
     return Diagnostics("toy", lambda path: path.startswith("/p/"), Signal())
 
 

@@ -1,4 +1,4 @@
-"""What counts as a new problem, however lines move."""
+"""Which problems count as new, however lines move."""
 
 from hypothesis import given
 from hypothesis import strategies as st

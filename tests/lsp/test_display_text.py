@@ -1,4 +1,4 @@
-"""What servers say is shown in a form that does no harm."""
+"""Text from servers is displayed safely."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a server is told of the files that it has open."""
+"""How a server is informed about its open files."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ from bridle.lsp.settings import LanguageServer
 
 
 class Heard:
-    """Takes the place of a connection, and keeps what is told."""
+    """Replaces a connection, and records the messages."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, Any]] = []
@@ -30,13 +30,13 @@ class Heard:
 
 @pytest.fixture
 def heard() -> Heard:
-    """Give what hears all."""
+    """Return a connection that records everything."""
     return Heard()
 
 
 @pytest.fixture
 async def documents(heard: Heard) -> Documents:
-    """Give the documents of a server for Python."""
+    """Return the documents of a server for Python."""
     server = LanguageServer("toy", ("toy",), (".py",))
     board = Diagnostics("toy", lambda _: True, Signal())
     return Documents(server, heard, board, saves=True)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Edits of servers on texts: against a plain way to do the same, and everything that must be refused."""
+"""Edits from servers: compared with a plain implementation, and everything that must be rejected."""
 
 import pytest
 from hypothesis import given

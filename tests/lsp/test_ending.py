@@ -1,4 +1,4 @@
-"""Nothing of a language server is left, however its owner ends."""
+"""Nothing of a language server remains, however its owner ends."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""Short looks at a project: what lies in it, what has changed, where a word stands."""
+"""Quick scans of a project: its files, changed files, places of a word."""
 
 import os
 from pathlib import Path

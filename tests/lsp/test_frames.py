@@ -1,4 +1,4 @@
-"""Messages come out as they went in, however the pipe cuts them and whatever stands between them."""
+"""Messages survive every split of the pipe, and text between them."""
 
 import json
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Questions and edits with a server that behaves, in all its manners."""
+"""Queries and edits with a well-behaved server, in all its variants."""
 
 import asyncio
 import os
@@ -405,7 +405,7 @@ async def test_a_server_cannot_change_the_project(make: MakeLanguages, project: 
 async def test_in_an_untrusted_project_a_server_writes_nothing_and_sees_nothing_else(
     make: MakeLanguages, project: Path, kind: SandboxKind
 ):
-    """A server starts unasked, and may run what the project names."""
+    """A server starts without approval, and may run what the project names."""
     outside = project.parent / "outside"
     writable = project.parent / "writable"
     server = project.parent / "bin" / "server"

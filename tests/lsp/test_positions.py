@@ -1,4 +1,4 @@
-"""Addresses and positions there and back, with characters of every width."""
+"""Addresses and positions in both directions, with characters of every width."""
 
 import pytest
 from hypothesis import given

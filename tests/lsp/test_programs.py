@@ -1,4 +1,4 @@
-"""Where programs are looked for, and whose are not run."""
+"""Where servers are looked up, and whose programs are not run."""
 
 from pathlib import Path
 from typing import Any

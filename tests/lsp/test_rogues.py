@@ -1,4 +1,4 @@
-"""Servers that behave badly: whatever they do, there is a clear word, and nothing of ours gets stuck."""
+"""Servers that misbehave: the error is clear, and Bridle never hangs."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ async def running(languages: LocalLanguages, project: Path) -> Instance:
 
 @pytest.fixture
 def toy(project: Path) -> Path:
-    """Give a project with a file."""
+    """Return a project with a file."""
     write(project, a_toy="def one\nuse one\n")
     return project
 

@@ -1,4 +1,4 @@
-"""Names of symbols as servers write them and as models ask for them."""
+"""Symbol names, as servers write them and as models ask for them."""
 
 import pytest
 

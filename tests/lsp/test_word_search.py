@@ -1,4 +1,4 @@
-"""A word in the files of a project: which program looks for it."""
+"""Searching a word in a project's files: which program does it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Servers on this machine's loopback for tests: real ones of the SDK, and ones that say what a test wants."""
+"""Servers on this machine's loopback: real ones of the SDK, and ones that send what a test wants."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ class Last(bytes):
 
 
 def bound() -> socket.socket:
-    """Return a socket at a port of its own."""
+    """Return a socket on a free port."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""Servers to play with, and the little that a test needs to play with them."""
+"""Fake servers, and the little that a test needs to use them."""
 
 import asyncio
 import os
@@ -95,14 +95,14 @@ async def kept(
 
 
 async def eventually(is_so: Callable[[], bool]) -> None:
-    """Wait for what other processes do, which nobody tells us."""
+    """Wait for a condition in another process, which sends no notification."""
     async with asyncio.timeout(PATIENCE_S):
         while not is_so():  # noqa: ASYNC110  another process does it
             await asyncio.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; one that only waits to be looked at does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""How long a call may take."""
+"""The time limit of a call."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every feature of the reference server, through our client, over each of its three transports.
+"""Every feature of the reference server, through Bridle's client, over each of its three transports.
 
 What the server offers is written down in tables: a new feature of it makes a test fail, until there is one
 for it.
@@ -86,7 +86,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module", params=TRANSPORTS)
 def place(request: pytest.FixtureRequest) -> Iterator[ServerSettings]:
-    """Say how the server is reached; one that is reached by an address runs meanwhile."""
+    """Return how the server is reached; one that is reached by an address runs meanwhile."""
     mode = MODES[request.param]
     env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent", "TOLD": "a-word"}
     if request.param == "stdio":

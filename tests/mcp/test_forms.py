@@ -1,4 +1,4 @@
-"""Forms of servers become questions, and answers become values."""
+"""Servers' forms become questions, and answers become values."""
 
 import math
 import re

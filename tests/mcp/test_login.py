@@ -41,7 +41,7 @@ from tests.mcp.players import kept
 
 
 class Authority:
-    """An authorization server that gives tokens to everybody, and new refresh tokens each time."""
+    """An authorization server that gives tokens to everyone, and new refresh tokens each time."""
 
     def __init__(self) -> None:
         self.clients: dict[str, OAuthClientInformationFull] = {}
@@ -180,7 +180,7 @@ def logins_file(home: Path) -> Path:
 
 
 def age(settings: ServerSettings, home: Path) -> None:
-    """Let the token be over."""
+    """Let the token expire."""
     logins = LoginStore(home)
     found = logins.get(settings)
     assert found is not None

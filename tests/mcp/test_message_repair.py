@@ -1,4 +1,4 @@
-"""What is put right before the SDK judges it."""
+"""Repairs of messages before the SDK validates them."""
 
 import threading
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Lists that come in pages."""
+"""Lists in pages."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Prompts of servers, called by the user."""
+"""Servers' prompts, called by the user."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Real servers of others, as people use them: files, git, the clock, the web."""
+"""Real third-party servers, as people use them: files, git, the clock, the web."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Servers elsewhere, reached over real HTTP on loopback: honest ones in both eras, and hostile ones."""
+"""Remote servers over real HTTP on loopback: honest ones of both protocol generations, and hostile ones."""
 
 import asyncio
 import datetime

@@ -1,4 +1,4 @@
-"""From what a server gives back to what the model sees."""
+"""From a server's result to what the model sees."""
 
 import json
 import time

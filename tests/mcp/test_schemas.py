@@ -1,4 +1,4 @@
-"""Schemas of strangers."""
+"""Schemas from untrusted servers."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""One server, well or badly behaved, over real pipes."""
+"""One server, well-behaved or not, over real pipes."""
 
 import asyncio
 import os

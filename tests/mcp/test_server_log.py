@@ -1,4 +1,4 @@
-"""What servers say."""
+"""The log output of servers."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What servers ask is put to the right session, and to nobody else; real SDK servers ask in both eras."""
+"""Requests of servers reach only the right session; real SDK servers of both generations send them."""
 
 import asyncio
 import contextvars
@@ -35,7 +35,7 @@ OUTSIDE = contextvars.Context()
 
 
 class People:
-    """A user with prepared answers, who remembers what was asked."""
+    """A user with prepared answers, who records the questions."""
 
     def __init__(self, *answers: tuple[str, ...]) -> None:
         self.answers = list(answers)
@@ -101,7 +101,7 @@ async def connected(server: Server, desk: RequestHandler, era: str) -> AsyncIter
 
 
 async def work(server: Server, desk: RequestHandler, context: ToolContext, era: str) -> str:
-    """Make one call, and return what it says."""
+    """Make one call, and return its text."""
     async with connected(server, desk, era) as client:
         with desk.calling(context):
             try:

@@ -1,4 +1,4 @@
-"""Who shares a server, when one starts, and when it ends."""
+"""Who shares a server, when it starts, and when it ends."""
 
 import asyncio
 import os
@@ -211,7 +211,7 @@ async def test_a_prompt_is_expanded_and_starts_its_server(tmp_path: Path):
 
         assert found == (Text("Greet Ann in a wild way."),)
         assert await servers.prompts(keep.cwd) == (
-            PromptView("mcp__plain__greet", "Greet somebody.", ("name", "mood?")),
+            PromptView("mcp__plain__greet", "Greet someone.", ("name", "mood?")),
         )
         assert await servers.expand(ONE, keep.cwd, "/skill x") is None
         assert await servers.expand(ONE, keep.cwd, "hello /mcp__plain__greet") is None

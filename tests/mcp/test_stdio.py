@@ -1,4 +1,4 @@
-"""A program as a transport: how it is started and, above all, how it ends."""
+"""A program as a transport: how it starts and, above all, how it ends."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Tools of servers as the model sees them."""
+"""Servers' tools as the model sees them."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A process to be killed: takes sessions in and prints a line for each piece of work.
+"""A process to be killed: indexes sessions and prints a line for each step.
 
 usage: child.py FOLDER
 """
@@ -20,7 +20,7 @@ class Loud(WordEmbedder):
 
 
 async def main(folder: Path) -> None:
-    """Take in everything there is."""
+    """Index everything."""
     store = SqliteStore(folder / "bridle.db", Clock())
     memory = memory_of(folder / "memory", store, Loud(), exact_up_to=150)
     await memory.catch_up(lambda phase, done, whole: print(phase, done, flush=True))

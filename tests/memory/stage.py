@@ -1,4 +1,4 @@
-"""What the tests of memory share: a clock, a small embedder, sessions with something in them."""
+"""Shared by the memory tests: a clock, a small embedder, sessions with content."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ EMPTY_WORDS = frozenset("a and at by every in is it no of on or that the to with
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that is advanced by hand."""
 
     def __init__(self) -> None:
         self.at_ms = 1_700_000_000_000

@@ -1,4 +1,4 @@
-"""Killed at any point, memory loses nothing, doubles nothing and goes on where it was."""
+"""Killed at any point, memory loses nothing, duplicates nothing and continues where it stopped."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The file: made late, put aside when it cannot be used, never half-written."""
+"""The file: created late, set aside if unusable, never half-written."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ ADD = "INSERT INTO projects (root) VALUES ('/p')"
 
 
 class Place:
-    """A database, and what it told."""
+    """A database, and its log."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -176,7 +176,7 @@ def test_a_file_that_another_process_is_creating_is_waited_for(place: Place, mon
         writer.xWrite(whole, 0)
         writer.xUnlock(apsw.SQLITE_LOCK_NONE)
 
-    monkeypatch.setattr("bridle.memory.database.time.sleep", finish)  # it waits, and the writer goes on
+    monkeypatch.setattr("bridle.memory.database.time.sleep", finish)  # it waits, and the writer continues
     try:
         assert place.database.read(lambda c: rows_of(c, "SELECT key FROM meta")) is not None
     finally:

@@ -1,4 +1,4 @@
-"""Search by words, in the index that memory has."""
+"""Search by words, in memory's index."""
 
 from pathlib import Path
 

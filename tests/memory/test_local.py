@@ -1,4 +1,4 @@
-"""Taking in and finding again, over a real file and a store."""
+"""Indexing and searching, with a real file and a store."""
 
 import asyncio
 import subprocess
@@ -46,7 +46,7 @@ async def ask(memory: LocalMemory, query: str, **options) -> list[str]:
 
 @pytest.fixture
 async def opened():
-    """Give a list; every memory in it is closed in the end."""
+    """Yield a list; every memory in it is closed in the end."""
     memories: list[LocalMemory] = []
     yield memories
     for memory in memories:

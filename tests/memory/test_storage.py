@@ -1,4 +1,4 @@
-"""What happens in the file when several are at work."""
+"""Several processes on one file."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def shelf(tmp_path: Path):
 
 @pytest.fixture
 def filled(shelf: MemoryStorage) -> MemoryStorage:
-    """Give a shelf with four passages, which have no vectors."""
+    """Return a shelf with four passages, which have no vectors."""
     assert shelf.take_in(A, HERE, Cursor(), RECORDS)
     shelf.put_calibration("e", Calibration(0.0, 0.05))
     return shelf

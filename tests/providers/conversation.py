@@ -1,4 +1,4 @@
-"""Ask a provider and write down everything it gave: what the contract suite compares."""
+"""Query a provider and record everything it returns, for the contract tests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A server that sends the bytes it is told, right or wrong, and knows when its client has gone."""
+"""A server that sends given bytes, valid or not, and notices when its client disconnects."""
 
 import asyncio
 from collections.abc import AsyncIterator

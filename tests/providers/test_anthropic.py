@@ -1,4 +1,4 @@
-"""Anthropic's Messages: what is sent, what is read, and that thinking goes back as it came."""
+"""Anthropic's Messages: requests, replies, and thinking that is sent back unchanged."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which provider a model reference means, and what is known about the model."""
+"""The provider that a model reference names, and the known facts about the model."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Each way a vendor says no has its kind."""
+"""Each error of a vendor is mapped to its kind."""
 
 import msgspec
 import pytest

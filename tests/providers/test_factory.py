@@ -1,4 +1,4 @@
-"""Opening the embedded model: somebody is told, or nothing is fetched."""
+"""Opening the embedded model: a download is announced or does not happen."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Gemini: what is sent, what is read, and that signatures stay with their parts."""
+"""Gemini: requests, replies, and signatures that stay with their parts."""
 
 import asyncio
 from contextlib import suppress

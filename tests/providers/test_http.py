@@ -1,4 +1,4 @@
-"""The HTTP client: connections, time limits, hostile servers, and errors that give nothing away."""
+"""The HTTP client: connections, time limits, hostile servers, and errors that leak nothing."""
 
 import asyncio
 import socket

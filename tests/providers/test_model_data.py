@@ -1,4 +1,4 @@
-"""The catalogue's data: small, quick to read, whole, and looked up by the names people use."""
+"""The catalog's data: small, fast to read, complete, and found under common names."""
 
 import itertools
 import time

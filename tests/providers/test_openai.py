@@ -1,4 +1,4 @@
-"""Chat Completions: what is sent, and what the many compatible servers send back."""
+"""Chat Completions: requests, and the replies of many compatible servers."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Fragments become deltas and one whole reply."""
+"""Fragments become deltas and one complete reply."""
 
 import pytest
 from hypothesis import given

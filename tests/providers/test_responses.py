@@ -1,4 +1,4 @@
-"""OpenAI's Responses: what is sent, what is read, and that encrypted reasoning goes back as it came."""
+"""OpenAI's Responses: requests, replies, and encrypted reasoning that is sent back unchanged."""
 
 from contextlib import suppress
 from typing import Any

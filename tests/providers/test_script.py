@@ -1,4 +1,4 @@
-"""The script format, and how its mistakes are told."""
+"""The script format, and the messages for its errors."""
 
 from pathlib import Path
 

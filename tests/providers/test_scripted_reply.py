@@ -1,4 +1,4 @@
-"""Which reply answers a request, and what is put into it."""
+"""Which scripted reply answers a request, and which values are inserted."""
 
 import pytest
 

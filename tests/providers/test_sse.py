@@ -1,4 +1,4 @@
-"""The event stream format, however its bytes are cut."""
+"""The format of server-sent events, at every split of its bytes."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What each vendor is told of a schema: as much as it knows, and nothing that would do harm."""
+"""The part of a schema that each vendor gets: what it supports, and nothing harmful."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""What the wires share: alternating turns, and ids, arguments and files that vendors take."""
+"""Common to all wires: alternating turns, and ids, arguments and files that vendors accept."""
 
 from collections.abc import AsyncGenerator, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is kept before a change is found again after it, whoever made the change and whatever came between."""
+"""A state saved before a change is found again after it, whoever made the change."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ class Desk:
         self.program = Program(self.root, self.keeper.keep)
 
     def new_keeper(self) -> FileKeeper:
-        """Give the keeper of the next process."""
+        """Return the keeper of the next process."""
 
         def now_ns() -> int:
             return time.time_ns() - int(self.slow_s * 1e9)
@@ -381,7 +381,7 @@ def test_a_file_that_is_still_being_written_stays_watched(desk: Desk):
 
 
 def test_what_a_job_wrote_is_kept_before_the_next_change(desk: Desk):
-    """The content between is nobody's `before` otherwise, and would be lost."""
+    """Otherwise no record would have the content in between, and it would be lost."""
     desk.keep("log")
     with open(desk.root / "log", "wb", buffering=0) as log:
         log.write(b"1")

@@ -1,4 +1,4 @@
-"""Looking at a path waits for nobody, follows no link and reads no more than it may."""
+"""Reading a path never blocks, follows no link, and reads only what it may."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Each session has one keeper, and nothing stays of a session that is forgotten."""
+"""Each session has one keeper, and nothing remains of a deleted session."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whatever a program does to a tree, every earlier moment can be brought back, byte for byte."""
+"""Whatever a program does to a tree, every earlier state can be restored, byte for byte."""
 
 import os
 import tempfile
@@ -47,7 +47,7 @@ def play(
     tree: list[tuple[Any, ...]],
     story: list[tuple[Any, ...]],
 ) -> Journal:
-    """Make a tree that nobody watches, then let a watched program change it."""
+    """Make a tree without watching, then let a watched program change it."""
     stranger = Program(root, lambda path: None)
     for name, *args in tree:
         getattr(stranger, name)(*args)

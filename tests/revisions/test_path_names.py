@@ -1,4 +1,4 @@
-"""A recorded name is plain text, and leads back to the one path it was made from."""
+"""A recorded name is plain text, and maps back to the one path it came from."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What is kept outlives the process; half a line counts for nothing."""
+"""Saved contents outlive the process; a partial line counts for nothing."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The way back destroys nothing that could not come back, and one problem does not stop the rest."""
+"""Restoring destroys nothing that could not be restored, and one problem does not stop the rest."""
 
 import hashlib
 import os
@@ -252,7 +252,7 @@ def test_a_full_disk_is_a_problem_of_the_file(root: Path):
 
 
 def test_a_rewind_that_crashed_half_way_can_be_undone(root: Path):
-    """What was there is kept before anything changes: the next process finds it."""
+    """The earlier state is saved before anything changes; the next process finds it."""
     journal = Journal(root, root.parent / "pending", BLOBS)
     program = Program(root, journal.keep)
     for number in range(4):

@@ -1,4 +1,4 @@
-"""What is gathered for one `keep` has its limits; `test_keeper` and `test_history` show the rest."""
+"""The limits of what one `keep` saves; `test_file_keeper` and `test_history` cover the rest."""
 
 from pathlib import Path
 

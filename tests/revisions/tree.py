@@ -1,4 +1,4 @@
-"""A folder as a value, a session that changes it as a guarded program would, and its journal."""
+"""A folder as a value, a session that changes it like a watched program, and its journal."""
 
 import os
 import shutil
@@ -130,14 +130,14 @@ class Journal:
         self.crash()
 
     def crash(self) -> None:
-        """Go on in a new process, with what the old one has left."""
+        """Continue in a new process, with the files that the old one left."""
         self.keeper = FileRevisions(self._folder, self._blobs).keeper(S, str(self.root))
 
     def keep(self, path: str) -> None:
         self.keeper.keep(path)
 
     def collect(self, *, confirm: bool = True) -> tuple[FileChange, ...]:
-        """Record what has changed, but not what was recorded already; remember how everything is now."""
+        """Record new changes, and remember the current state."""
         found = self.keeper.collect()
         new = tuple(change for change in found if change not in self._recorded)
         self._recorded = found
@@ -149,7 +149,7 @@ class Journal:
         return new
 
     def rewind(self, seq: int) -> tuple[str, ...]:
-        """Bring the files back to what they were after so many changes."""
+        """Restore the files to their state after `count` changes."""
         problems = self.keeper.restore(states_at(self.changes[seq:]))
         self.collect()
         return problems
@@ -170,7 +170,7 @@ finally:
 
 
 def as_user(code: str) -> str:
-    """Run code as somebody who is not root, with an empty folder `root`; return what it prints."""
+    """Run code as an ordinary user, with an empty folder `root`; return its output."""
     done = subprocess.run(
         [sys.executable, "-c", AS_USER, textwrap.dedent(code)],
         capture_output=True,

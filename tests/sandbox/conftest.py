@@ -1,4 +1,4 @@
-"""A sandbox for each test, a project to work in and a way to run something there."""
+"""A sandbox and a project for each test, and a way to run programs there."""
 
 import asyncio
 import os
@@ -31,13 +31,13 @@ Run = Callable[..., Awaitable[Outcome]]
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Give the kind of walls; a test may choose another one."""
+    """Return the kind of sandbox; a test may choose another one."""
     return "bubblewrap"
 
 
 @pytest.fixture
 def user_home(tmp_path: Path) -> Path:
-    """Give a home with secrets in it."""
+    """Return a home with secrets in it."""
     path = tmp_path / "user"
     (path / ".ssh").mkdir(parents=True)
     (path / ".ssh/id_ed25519").write_text(SECRET)
@@ -51,7 +51,7 @@ def user_home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give an empty writable folder."""
+    """Return an empty writable folder."""
     path = tmp_path / "project"
     path.mkdir()
     return path
@@ -59,7 +59,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def sandbox(user_home: Path, kind: SandboxKind) -> AsyncIterator[LocalSandbox]:
-    """Give a sandbox whose programs end with the test."""
+    """Yield a sandbox whose programs end with the test."""
     made = LocalSandbox(home=str(user_home), hidden=[str(user_home / ".bridle")], kind=kind)
     assert made.status.kind == kind, made.status.why
     yield made
@@ -68,7 +68,7 @@ async def sandbox(user_home: Path, kind: SandboxKind) -> AsyncIterator[LocalSand
 
 @pytest.fixture
 def environment(user_home: Path) -> dict[str, str]:
-    """Give what programs find in their environment."""
+    """Return the environment of programs."""
     folders = [str(Path(find_interpreter()).parent), os.environ.get("PATH", os.defpath)]
     return {"PATH": os.pathsep.join(folders), "HOME": str(user_home), "LANG": "C.UTF-8"}
 

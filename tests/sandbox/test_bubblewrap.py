@@ -1,4 +1,4 @@
-"""What a cell shows of a program that lies where it has an empty folder."""
+"""Programs that are installed in a folder which the sandbox shows as empty can still run."""
 
 import tempfile
 from collections.abc import Iterator

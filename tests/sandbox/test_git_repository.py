@@ -1,4 +1,4 @@
-"""Which settings of git are harmless, and what of a repository is not."""
+"""Git settings that are harmless, and parts of a repository that are not."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where git and other programs read what they run: found from every repository that matters."""
+"""Places where git and other programs find code to run, for every repository that matters."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The launcher alone, where a moment matters that the whole sandbox cannot choose."""
+"""The launcher alone, for timing that a test of the whole sandbox cannot control."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Programs behind real walls: what they can and cannot reach, and that nothing of them stays.
+"""Programs in a real sandbox: what they can and cannot reach, and that they leave nothing behind.
 
 No test writes to anything that is not its own, even if the walls had a hole: what may not be changed is
 only opened.
@@ -75,7 +75,7 @@ def family(pid: int) -> list[int]:
 
 
 def is_sleeper(pid: int) -> bool:
-    """Tell whether a process is one of those that programs here start."""
+    """Return whether a process is one of those that programs here start."""
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
     return False
@@ -324,7 +324,7 @@ async def test_a_hidden_file_that_was_replaced_outside_stays_hidden(run: Run, pr
 async def test_walls_that_have_grown_old_do_not_hold(
     start: Start, sandbox: LocalSandbox, tree: Path, change: str, holds: bool
 ):
-    """What comes to be there while a program runs is not behind its walls."""
+    """Files that appear while a program runs are not hidden by the sandbox."""
     (tree / ".git/hooks").mkdir(parents=True)
     (tree / ".git/config").write_text("old")
     await start(NAP, rules=HIDING)

@@ -1,4 +1,4 @@
-"""Modes, owners, times and attributes of files, where the walls do not hold them: Landlock."""
+"""Modes, owners, times and attributes of files under Landlock."""
 
 import os
 from collections.abc import Iterator
@@ -40,13 +40,13 @@ assert tried, "none of them went through"
 
 @pytest.fixture
 def kind() -> SandboxKind:
-    """Give walls that do not hold what a file's owner can do to it."""
+    """Return a sandbox that does not restrict what a file's owner can do to it."""
     return "landlock"
 
 
 @pytest.fixture
 def outside() -> Iterator[Path]:
-    """Give a file of the user outside of the roots, which a program may read."""
+    """Yield a file of the user outside of the roots, which a program may read."""
     with folder_outside_tmp("metadata") as folder:
         file = folder / "file"
         file.write_text("mine")

@@ -1,4 +1,4 @@
-"""What a program may not make or change, by name."""
+"""Paths that a program may not create or change."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which walls work here."""
+"""Which kinds of sandbox work on this machine."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the rules hide on a disk, and that it is what they say about paths."""
+"""Paths on disk that the rules hide, checked against the rules themselves."""
 
 import os
 from pathlib import Path

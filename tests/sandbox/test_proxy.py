@@ -1,4 +1,4 @@
-"""The way out: which hosts are reached, by which address, and what others are told."""
+"""The network proxy: which hosts it reaches, at which address, and how it refuses others."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
-    """Give the port of a server that answers with what it got."""
+    """Yield the port of a server that answers with what it got."""
     async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1]
 

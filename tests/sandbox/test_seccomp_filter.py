@@ -1,4 +1,4 @@
-"""The filter does what its cases say: run in a small interpreter beside a plain reading of them."""
+"""The seccomp filter decides as specified: it runs in a small interpreter next to a plain reading."""
 
 import platform
 

@@ -1,4 +1,4 @@
-"""Every change of a file is kept before it happens, and what cannot be kept does not happen."""
+"""Bridle saves a file before every change, and a change that it cannot save does not happen."""
 
 import asyncio
 import ctypes
@@ -41,7 +41,7 @@ def tree(project: Path) -> Path:
 
 
 class Kept:
-    """Remembers what it was told, and what lay there at that moment."""
+    """Records its messages, and the files at that moment."""
 
     def __init__(self, project: Path) -> None:
         self._project = project

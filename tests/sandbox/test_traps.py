@@ -1,4 +1,4 @@
-"""The look at the disk: what it finds, what it leaves alone, and where things go."""
+"""The scan for new files that others run: what it finds, what it ignores, and where it moves files."""
 
 import os
 import tempfile
@@ -125,7 +125,7 @@ def test_what_is_there_is_named_to_be_mounted(root: Path, traps: Traps):
 
 
 def test_a_link_on_the_way_is_not_followed(root: Path, traps: Traps, away: Path, tmp_path: Path):
-    """What runs on may put one there between the look and the move."""
+    """A program that still runs may create one between the check and the move."""
     (tmp_path / "users").mkdir()
     (tmp_path / "users/.envrc").write_text("own")
     (root / "a").symlink_to(tmp_path / "users")
@@ -200,7 +200,7 @@ def test_known_folders_come_before_new_ones_and_what_is_left_out_is_told(root: P
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_a_folder_that_was_closed_meanwhile_is_opened(away: Path):
-    """As root nothing is closed, so this is done as another user."""
+    """Root can read everything, so this test runs as another user."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         os.chown(place, 65534, 65534)
         os.chmod(place, 0o755)
@@ -219,7 +219,7 @@ def test_a_folder_that_was_closed_meanwhile_is_opened(away: Path):
 
 
 def prepare(folder: Path) -> None:
-    """Lay out a repository that lacks one folder, long ago as far as this machine can tell."""
+    """Create a repository that lacks one folder, with old dates."""
     (folder / "objects").mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / "config").write_text(EVIL)

@@ -1,4 +1,4 @@
-"""Which sockets a program may connect to, in a network of its own and in that of the system."""
+"""Unix sockets that a program may connect to, in a private network and in the system's."""
 
 import os
 import socket
@@ -30,7 +30,7 @@ NOWHERE, REFUSED = "2", "111"
 
 @pytest.fixture
 def service(project: Path) -> Iterator[None]:
-    """Have the system listen in the project and under a name without a file."""
+    """Listen outside the sandbox: in the project, and under a name without a file."""
     here = os.open(project, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as made, socket.socket(socket.AF_UNIX) as named:
         made.bind(f"/proc/self/fd/{here}/theirs")

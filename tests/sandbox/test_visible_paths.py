@@ -1,4 +1,4 @@
-"""Programs that may only read: what they see, and that nothing they do has an effect."""
+"""Programs in the reading sandbox: what they see, and that they have no effect."""
 
 import os
 import socket

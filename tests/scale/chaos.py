@@ -1,4 +1,4 @@
-"""Many scripted runs while workers, gateways and PostgreSQL are killed, frozen, drained and started again.
+"""Many scripted runs while workers, gateways and PostgreSQL are killed, frozen, drained and restarted.
 
 `make chaos` calls it: python -m tests.scale.chaos [--runs 200] [--seconds 180] [--seed N]
 """
@@ -52,7 +52,7 @@ class Plan(Struct, frozen=True):
 
 
 async def chaos(folder: Path, plan: Plan) -> list[str]:
-    """Let a storm go over a cluster; returns what went wrong. All is told on stdout."""
+    """Run a storm over a cluster, with a report on stdout; return what went wrong."""
     print(f"chaos: seed {plan.seed}, {plan.runs} sessions, {plan.seconds:g} s")
     wrong: list[str] = []
     async with Cluster(
@@ -86,7 +86,7 @@ async def chaos(folder: Path, plan: Plan) -> list[str]:
 
 
 async def _play(plan: Plan, storm: Storm, visitors: Sequence[Visitor]) -> list[str]:
-    """Play all sessions while it storms; returns what has not ended in time, or ended badly."""
+    """Play all sessions during the storm; return those that ended late or badly."""
     began = time.monotonic()
     chance = _chance(plan, "starts")
     spread_s = plan.seconds * SPREAD

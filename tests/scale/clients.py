@@ -1,4 +1,4 @@
-"""A good client of a cluster: it comes back by another gateway, and sends again what it got no answer to."""
+"""A good client of a cluster: it reconnects to another gateway and repeats unanswered requests."""
 
 import asyncio
 import random
@@ -72,7 +72,7 @@ class Clients:
                 await self._lost(gateway, error)
 
     async def create(self, session: SessionId, cwd: str) -> None:
-        """Begin a session; one that is there already is ours, made by a request without an answer."""
+        """Create a session; if it exists already, an earlier request without an answer created it."""
 
         async def create(api: SessionApi) -> None:
             try:
@@ -85,11 +85,11 @@ class Clients:
         await self.asked(create)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
-        """Have a command taken that has a key, or may be given twice; raises SessionError."""
+        """Submit a command that has a key or may be repeated; raises SessionError."""
         return await self.asked(lambda api: api.submit(session, command))
 
     async def decide(self, session: SessionId, decision: Decide) -> bool:
-        """Answer an approval; False when it was not open any more, so that nobody has taken our answer."""
+        """Answer an approval; return False if it was no longer open, so the answer was not accepted."""
         while True:
             try:
                 await self.submit(session, decision)

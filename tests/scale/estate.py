@@ -1,4 +1,4 @@
-"""Two tenants and an administrator at one engine, each with a token."""
+"""Two tenants and an administrator on one engine, each with a token."""
 
 import os
 from collections.abc import AsyncIterator
@@ -57,13 +57,13 @@ class Estate:
         return str(self.workspaces / tenant)
 
     async def session(self, tenant: str) -> SessionId:
-        """Begin a session of a tenant, past its own API."""
+        """Start a session of a tenant, past its own API."""
         return await self.service.create(
             cwd=self.folder(tenant), title=f"secret of {tenant}", session_id=SessionId(f"{tenant}.1")
         )
 
     async def audited(self, tenant: str | None = None) -> list[Audited]:
-        """Return what is in the audit."""
+        """Return the entries of the audit."""
         await self.audit.flush()
         journals = await self.stage.store.list(archived=True)
         return [event async for event in read_audit(self.stage.store, journals, tenant)]

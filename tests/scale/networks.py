@@ -1,4 +1,4 @@
-"""A network namespace for each node, joined by a bridge, where the machine allows it.
+"""A network namespace for each node, joined by a bridge, if the machine allows it.
 
 ```
 tests, PostgreSQL ── bridge 10.201.N.1 ─┬─ veth ─ namespace of node 1: eth0 10.201.N.2
@@ -36,7 +36,7 @@ class Network:
 
     @property
     def address(self) -> str:
-        """Where nodes reach whoever is outside of their namespaces."""
+        """The address at which nodes reach everything outside their namespaces."""
         return f"{self._subnet}.1"
 
     def add(self) -> tuple[str, str]:
@@ -53,7 +53,7 @@ class Network:
         return name, address
 
     def close(self) -> None:
-        """Take everything away."""
+        """Remove everything."""
         _remove(os.getpid())
 
     def _take_subnet(self) -> str:
@@ -77,7 +77,7 @@ def open_network() -> Network | None:
 
 
 def sweep() -> None:
-    """Take away what belongs to a process that is gone."""
+    """Remove everything of a process that has ended."""
     found = {int(pid) for pid in _OURS.findall(_ip("link") + _ip("netns"))}
     for pid in found:
         if not os.path.exists(f"/proc/{pid}"):

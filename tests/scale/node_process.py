@@ -1,6 +1,6 @@
-"""Loads what a node of a cluster needs and becomes one for every job that comes: see tests/scale/nodes.py.
+"""Loads the modules of a cluster node and becomes a node for every job: see tests/scale/nodes.py.
 
-As tests/surfaces/warm_process.py, whose part this is, but a node may be put into a network of its own, and it
+As tests/surfaces/warm_process.py, whose part this is, but a node may be put into a separate network, and it
 ends with the process that forked it.
 """
 
@@ -31,7 +31,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def end_with_parent(parent: int) -> None:
-    """Let the kernel end this process once the one that forked it is gone."""
+    """Let the kernel end this process when its parent ends."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)

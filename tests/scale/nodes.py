@@ -48,7 +48,7 @@ def warm_nodes() -> WarmNodes:
 
 
 class Node:
-    """A process with a home of its own, to be killed, frozen, drained and started again."""
+    """A process with a separate home, to be killed, frozen, drained and started again."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Node:
     # ------------------------------------------------------------------ its life
 
     def spawn(self) -> None:
-        """Begin; what it says goes into its log."""
+        """Start the node; its output goes to its log."""
         assert not self.lives, f"{self.name} lives"
         self.is_frozen = False
         self._begins_at = self.log.stat().st_size if self.log.exists() else 0
@@ -88,7 +88,7 @@ class Node:
             os.close(log)
 
     async def start(self) -> None:
-        """Begin, and wait until it is part of the cluster."""
+        """Start the node, and wait until it is part of the cluster."""
         self.spawn()
         await self.until_ready()
 
@@ -109,7 +109,7 @@ class Node:
         return self._process is not None and self._process.poll() is None
 
     def said(self) -> str:
-        """Return what it has written since it was last started."""
+        """Return its output since its last start."""
         with open(self.log, "rb") as log:
             log.seek(self._begins_at)
             return log.read().decode(errors="replace")
@@ -126,12 +126,12 @@ class Node:
         self.is_frozen = True
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Let it continue."""
         self.is_frozen = False
         self._signal(signal.SIGCONT)
 
     def drain(self) -> None:
-        """Tell it to end, as the system would."""
+        """Ask it to stop, like the system would."""
         self._signal(signal.SIGTERM)
 
     async def ended(self) -> int:
@@ -167,7 +167,7 @@ class Node:
         return self.place.token.read_text().strip()
 
     def last_words(self) -> str:
-        """Return the end of its log, for whoever looks for the reason of a failure."""
+        """Return the end of its log, to find the reason for a failure."""
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return f"---- {self.name}: {' '.join(self.words)}\n{text[-LOG_CHARS:]}"
 

@@ -1,4 +1,4 @@
-"""What sessions do while processes die: tools that leave a trace, approvals, sub-agents, prompts that wait.
+"""What sessions do while processes die: tools that leave a trace, approvals, sub-agents, queued prompts.
 
 Each call of `bash` writes one line into a file that is named by the call: so it is known how often it ran.
 """
@@ -48,7 +48,7 @@ def make_play(root: Path, number: int, chance: random.Random, extras: Extras = (
 
 
 class _Writer:
-    """Makes turns whose calls have names of their own."""
+    """Makes turns whose calls have separate names."""
 
     def __init__(self, folder: Path, name: str, chance: random.Random, extras: Extras) -> None:
         self._folder = folder

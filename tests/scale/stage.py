@@ -1,4 +1,4 @@
-"""A cluster of real processes: PostgreSQL, workers and gateways, each with a home of its own.
+"""A cluster of real processes: PostgreSQL, workers and gateways, each with a separate home.
 
 ```
 async with Cluster(tmp_path, workers=3, gateways=2) as cluster:
@@ -70,9 +70,9 @@ class Cluster:
         settings: str = QUICK,
         scale: Mapping[str, Any] = {},
     ) -> None:
-        """Use a database that is there already, or a server of its own, which may be killed.
+        """Use an existing database, or a separate server, which may be killed.
 
-        `spread` gives each node a network of its own where the machine allows it.
+        `spread` gives each node a separate network if the machine allows it.
         """
         self.folder = folder
         self.projects = folder / "projects"
@@ -170,7 +170,7 @@ class Cluster:
         return _table("scale.tls", {"cert": files.cert, "key": files.key, "client_ca": files.client_ca})
 
     def print_logs(self) -> None:
-        """Show what the nodes have said last."""
+        """Show the last output of the nodes."""
         for node in self.nodes.values():
             print(node.last_words())
 
@@ -224,12 +224,12 @@ class Cluster:
         return self.nodes[owner.rpartition("-")[0]] if owner else None
 
     async def held_by(self, session: SessionId) -> str:
-        """Return the process that holds a session, by its name in the cluster; empty for nobody."""
+        """Return the process that holds a session, by its name in the cluster; empty for none."""
         rows = await self.postgres.rows("SELECT owner FROM bridle.sessions WHERE id = %s", (session,))
         return str(rows[0][0]) if rows else ""
 
     async def held(self) -> list[tuple[str, str]]:
-        """Return the sessions that somebody holds, and who."""
+        """Return the sessions that are held, and by which process."""
         rows = await self.postgres.rows("SELECT id, owner FROM bridle.sessions WHERE owner <> ''")
         return [(str(session), str(owner)) for session, owner in rows]
 

@@ -1,4 +1,4 @@
-"""Harm to the processes of a cluster, at random from a seed; whatever has ended is started again.
+"""Random failures of cluster processes, from a seed; every process that ended is restarted.
 
 | harm | to |
 |---|---|
@@ -42,7 +42,7 @@ class Storm:
         await self._mend()
 
     async def watch_over(self) -> None:
-        """Start whatever ends from now on: a node that was late for too long is lost, and says so."""
+        """Restart every node that ends from now on; a node declared dead reports that."""
         while True:
             await self._mend()
 
@@ -108,7 +108,7 @@ class Storm:
             quiet_s = 0.0 if ended else quiet_s + 0.1
 
     async def _again(self, node: Node) -> None:
-        """Start a node as whoever watches over it would; one that was lost says so by how it has ended."""
+        """Start a node like a supervisor would; a node declared dead reports that by its exit code."""
         self.exits[node.words[0], node.process.wait(0)] += 1
         while True:
             node.spawn()

@@ -1,4 +1,4 @@
-"""Legs that meet: on a worker that stops, and on a run that has not been taken up yet."""
+"""Assignments that overlap: on a worker that stops, and on a run that has not started yet."""
 
 import asyncio
 

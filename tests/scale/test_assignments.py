@@ -1,4 +1,4 @@
-"""The work of a leg, on a real service with a scripted model; the rest of the cluster is played."""
+"""The work of an assignment, on a real service with a scripted model and a fake cluster."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,7 +33,7 @@ S = SessionId("play")
 
 
 class Troupe:
-    """What a leg needs of the rest: who else drives, what was ordered, what is told."""
+    """What an assignment needs of the rest: who else drives, what was ordered, what is told."""
 
     def __init__(self) -> None:
         self.ordered: list[Job] = []

@@ -63,7 +63,7 @@ async def test_it_is_stored_soon_without_being_asked_for():
     await log.note(ANN, "prompt", "acme.1", "done")
 
     async with asyncio.timeout(PATIENCE_S):
-        while not await acts(store):  # noqa: ASYNC110  the store tells nobody
+        while not await acts(store):  # noqa: ASYNC110  the store tells no one
             await asyncio.sleep(0.001)
     await log.aclose()
 

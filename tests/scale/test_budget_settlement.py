@@ -1,4 +1,4 @@
-"""What was set aside for runs that ended unseen is settled."""
+"""Reservations of runs whose end was not seen are settled."""
 
 import pytest
 
@@ -44,7 +44,7 @@ async def test_runs_that_ended_are_settled_and_those_that_rest_are_left():
 
 
 async def test_what_was_set_aside_for_a_run_that_never_began_is_given_back(monkeypatch: pytest.MonkeyPatch):
-    """Its worker died between the two; another one began a run of its own for the prompt."""
+    """Its worker died between the two; another worker started a new run for the prompt."""
     monkeypatch.setattr(node, "TAIL", 2)
     store = EphemeralStore(CountingClock())
     purse = LocalBudgets(lambda tenant: TenantLimits(month=Limits(tokens=1_000)))

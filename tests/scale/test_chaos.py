@@ -1,4 +1,4 @@
-"""Workers, gateways and PostgreSQL die and come back while sessions run: nothing is lost or done twice.
+"""Workers, gateways and PostgreSQL die and return during runs: nothing is lost or done twice.
 
 `make chaos` does the same with 200 sessions, for minutes. BRIDLE_CHAOS_SEED repeats what chance has chosen.
 """

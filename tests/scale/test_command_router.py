@@ -1,4 +1,4 @@
-"""The way of a command: to who drives its session, or onto a queue. PostgreSQL is real, the engine played."""
+"""Where a command goes: to the worker that drives its session, or to a queue; PostgreSQL is real."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -51,7 +51,7 @@ PROMPT = Prompt(user_message("hi"), RunOptions(env={"PATH": "/mine"}))
 
 
 class Engine:
-    """Takes legs as the durable engine does, and answers as it is told."""
+    """Takes assignments as the durable engine does, and answers as it is told."""
 
     def __init__(self) -> None:
         self.legs: list[tuple[str, Job, QueueSpec, dict[str, Any]]] = []

@@ -1,4 +1,4 @@
-"""The engine itself, on a real PostgreSQL: queues and their limits, steps, what becomes of cut-off legs."""
+"""The engine itself, on a real PostgreSQL: queues, limits, steps, and interrupted assignments."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -60,13 +60,13 @@ class Yard:
 
     async def until_begun(self, *names: str) -> None:
         async with asyncio.timeout(PATIENCE_S):
-            while not set(names) <= set(self.begun):  # noqa: ASYNC110  the engine's threads tell nobody
+            while not set(names) <= set(self.begun):  # noqa: ASYNC110  the engine's threads tell no one
                 await asyncio.sleep(0.01)
 
     async def until_free(self) -> None:
         self.go.set()
         async with asyncio.timeout(PATIENCE_S):
-            while self.running:  # noqa: ASYNC110  the engine's threads tell nobody
+            while self.running:  # noqa: ASYNC110  the engine's threads tell no one
                 await asyncio.sleep(0.01)
         self.begun, self.most, self.work = [], 0, None
         self.go = asyncio.Event()
@@ -175,7 +175,7 @@ async def test_it_is_told_when_what_was_called_off_had_begun_meanwhile(free: Yar
 
 
 async def test_a_leg_that_a_worker_had_begun_with_is_not_called_off_when_it_waits_again(free: Yard):
-    """What it had begun is in the journal, and only the leg goes on with it."""
+    """Its progress is in the journal, and only the assignment continues from there."""
     await free.order("waits-again", UNSERVED)
     free.rows("UPDATE dbos.workflow_status SET executor_id = 'gone' WHERE workflow_uuid = 'waits-again'")
 

@@ -1,4 +1,4 @@
-"""One thing goes wrong at a time, in a cluster of two workers and two gateways."""
+"""One failure at a time, in a cluster of two workers and two gateways."""
 
 import asyncio
 import re
@@ -120,7 +120,7 @@ class Play:
 async def play(
     cluster: Cluster, *replies: dict[str, Any], folder: Path | None = None, mode: Mode = "yolo"
 ) -> Play:
-    """Begin a run at the first gateway."""
+    """Start a run at the first gateway."""
     begun = Play(cluster, await cluster.api(), cluster.script(*replies), folder, mode)
     await begun.begin()
     return begun
@@ -374,7 +374,7 @@ async def test_a_session_waits_for_a_worker_with_its_label(cluster: Cluster):
 
 
 async def done_by(cluster: Cluster, session: SessionId) -> list[Any]:
-    """Return who has done legs of a session."""
+    """Return who has done assignments of a session."""
     return await cluster.postgres.rows(
         "SELECT executor_id FROM dbos.workflow_status WHERE status = 'SUCCESS' AND workflow_uuid LIKE %s",
         (f"{session}:%",),
@@ -382,7 +382,7 @@ async def done_by(cluster: Cluster, session: SessionId) -> list[Any]:
 
 
 async def legs_of(cluster: Cluster, session: SessionId) -> list[Any]:
-    """Return the legs of a session that nobody has begun with."""
+    """Return the assignments of a session that no worker has started."""
     return await cluster.postgres.rows(
         "SELECT 1 FROM dbos.workflow_status WHERE status = 'ENQUEUED' AND workflow_uuid LIKE %s",
         (f"{session}:%",),

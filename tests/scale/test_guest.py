@@ -1,4 +1,4 @@
-"""A process that is a guest of a cluster, by a real PostgreSQL."""
+"""A process that only visits a cluster, with a real PostgreSQL."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Orders and receipts travel as text and come back as they were."""
+"""Jobs and receipts survive the conversion to text and back."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Who lives and who does not, by a real PostgreSQL."""
+"""Which nodes are alive, with a real PostgreSQL."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ _BEAT = "SELECT beat FROM bridle.workers WHERE id = %s"
 
 
 class Node:
-    """A member with connections of its own, as a process has them."""
+    """A member with separate connections, as a process has them."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Node:
                 await asyncio.sleep(0.01)
 
     def freeze(self) -> None:
-        """Say nothing any more, and keep all connections."""
+        """Send nothing any more, but keep all connections."""
         assert self._living is not None
         self._living.cancel()
 

@@ -1,4 +1,4 @@
-"""A node, with nothing but its sessions: what it does when it hears of others."""
+"""A node with only its sessions: how it reacts to news from others."""
 
 import asyncio
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Which queue a session goes to, and which queues a worker serves."""
+"""The queue that a session goes to, and the queues that a worker serves."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Sessions of another process, watched here: from its bus, from the store, and when they move."""
+"""Watching sessions of another process: through its bus, from the store, and when they move."""
 
 import asyncio
 from contextlib import aclosing
@@ -58,7 +58,7 @@ async def test_a_notice_brings_what_anybody_has_appended():
             await there.store.append(S, 2, [SessionTitled("b")])
             following.on_records_notice(
                 f"{S} \N{SUPERSCRIPT TWO}"
-            )  # everybody at the database can send notices
+            )  # everyone at the database can send notices
             following.on_records_notice(f"{S} {'9' * 5_000}")
             following.on_records_notice(f"{S} 3")
 

@@ -1,4 +1,4 @@
-"""A leg that is over before the engine has begun with its steps keeps nobody waiting."""
+"""An assignment that ends before the engine starts its steps blocks no caller."""
 
 import asyncio
 

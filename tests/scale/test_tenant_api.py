@@ -1,4 +1,4 @@
-"""The session API of one tenant: what belongs to another does not exist there."""
+"""The session API of one tenant: sessions of other tenants do not exist there."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -293,7 +293,7 @@ async def test_always_of_a_tenant_is_not_for_the_whole_machine(tmp_path: Path):
 
 
 async def test_a_blob_of_another_tenant_cannot_be_described(tmp_path: Path):
-    """Whoever learns the digest of a content has nothing of it, and does not hear that it is there."""
+    """Knowing the digest of a content gives no access to it, and does not show that it exists."""
     postgres = BlockingPostgres(fresh_database())
     blobs = PostgresBlobs(postgres)
     async with estate(tmp_path, blobs=blobs) as made:
@@ -312,7 +312,7 @@ async def test_a_blob_of_another_tenant_cannot_be_described(tmp_path: Path):
 
 
 async def told(api: SessionApi, change: FileChange) -> str:
-    """Return what is said about a change, or why nothing is."""
+    """Return the answer to a change, or the reason for its refusal."""
     try:
         return await api.ask(Describe([change]))
     except BridleError as error:

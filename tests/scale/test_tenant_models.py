@@ -1,4 +1,4 @@
-"""What runs of a tenant may use of the models, whoever names them."""
+"""Which models the runs of a tenant may use, whoever names them."""
 
 import os
 

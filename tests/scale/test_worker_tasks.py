@@ -1,4 +1,4 @@
-"""What is done at every worker: begun at each, once, also at those that come later; news put together."""
+"""Tasks for every worker: started once on each, also on later ones; their results are merged."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ A, B = SessionId("a"), SessionId("b")
 
 
 class Book:
-    """Who lives, as a test says it."""
+    """The living members, as set by the test."""
 
     def __init__(self, *members: Member) -> None:
         self.members = list(members)

@@ -1,4 +1,4 @@
-"""What must hold of a cluster after a storm, whatever was killed when.
+"""Conditions that a cluster must meet after a storm, whatever was killed when.
 
 Each function returns what is wrong, in words; nothing means that all is well.
 """
@@ -41,7 +41,7 @@ WHERE status IN ('PENDING', 'ENQUEUED', 'DELAYED')
 
 
 async def unrest(cluster: Cluster) -> list[str]:
-    """Wait until nobody holds a session and no leg waits; what is still so after a while is wrong."""
+    """Wait until no worker holds a session and no assignment waits; report what does not end in time."""
     deadline = time.monotonic() + QUIET_S
     while True:
         found = [str(row[0]) for row in await cluster.postgres.rows(_BUSY)]
@@ -51,7 +51,7 @@ async def unrest(cluster: Cluster) -> list[str]:
 
 
 async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[SessionId, list[str]]:
-    """Look through the log of every session, also those of sub-agents."""
+    """Check the log of every session, including sub-agents."""
     by_session = {visitor.play.session: visitor for visitor in visitors}
     found: dict[SessionId, list[str]] = {}
     for session in await cluster.store.ids():
@@ -67,7 +67,7 @@ async def faults_of(cluster: Cluster, visitors: Sequence[Visitor]) -> dict[Sessi
 
 
 async def log_faults(store: LineStore, session: SessionId, records: Sequence[Record]) -> list[str]:
-    """Say what is wrong with the record of a session that is over."""
+    """Return the problems in the record of a finished session."""
     audit = await verify(store, session)
     faults = [] if audit.ok else [f"does not verify: {audit.flaw}"]
     try:
@@ -86,7 +86,7 @@ async def log_faults(store: LineStore, session: SessionId, records: Sequence[Rec
 
 
 def tool_faults(projects: Path, records: Sequence[Record]) -> Iterator[str]:
-    """Say which calls ran twice, or did something else than what is recorded of them."""
+    """Return the calls that ran twice, or whose effect differs from their record."""
     begun: Counter[str] = Counter()
     finished: dict[str, Record] = {}
     for record in records:
@@ -126,7 +126,7 @@ def _effect_faults(projects: Path, call: str, record: Record, finished: ToolFini
 
 
 def promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]:
-    """Say which of the things that a client was promised did not happen, or happened twice."""
+    """Return the promises to a client that were broken, or kept twice."""
     said = Counter(record.event.message.text for record in records if isinstance(record.event, MessageAdded))
     queued = Counter(
         record.event.message.text for record in records if isinstance(record.event, PromptQueued)
@@ -152,7 +152,7 @@ def promise_faults(visitor: Visitor, records: Sequence[Record]) -> Iterator[str]
 
 
 async def left_behind(folder: Path) -> list[str]:
-    """Give programs a while to notice that whoever started them is gone; returns those that have not."""
+    """Give programs time to notice that their parent is gone; return those that have not."""
     deadline = time.monotonic() + QUIET_S
     while (found := processes_of(folder)) and time.monotonic() < deadline:  # noqa: ASYNC110  nothing tells of it
         await asyncio.sleep(0.1)

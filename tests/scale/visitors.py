@@ -1,4 +1,4 @@
-"""Clients of a cluster in a storm: each has one session played, and notes what was acknowledged."""
+"""Clients of a cluster in a storm: each plays one session, and notes what was acknowledged."""
 
 import asyncio
 import random
@@ -46,7 +46,7 @@ class Visitor:
         self._options = RunOptions(model=play.model, allow=("bash(*)",))
 
     async def visit(self) -> None:
-        """Play the session; returns once nothing is left to be done in it."""
+        """Play the session until nothing is left to do."""
         play = self.play
         await self._clients.create(play.session, str(play.folder))
         waits = [self._chance.randint(5, 20) for _ in play.prompts[1:]]

@@ -1,4 +1,4 @@
-"""What Bridle is made of is known, licensed, pinned and unchanged, and the pages about it are not old."""
+"""Every part of Bridle is known, licensed, pinned and unchanged, and the pages about them are up to date."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ CYCLONEDX = json.loads(Path(__file__).with_name("cyclonedx-1.6-shape.json").read
 
 @cache
 def made_of() -> list[Component]:
-    """Return what is installed: read when a test asks for it, not while tests are collected."""
+    """Return the installed components, read on demand and not while tests are collected."""
     return components()
 
 
@@ -131,7 +131,7 @@ def test_a_changed_file_is_named(tmp_path: Path):
 
     assert audit.changed_files([good], tmp_path) == []
     (tmp_path / "x.js").write_bytes(b"changed")
-    assert audit.changed_files([good], tmp_path) == ["x.js of x is not the file that was published"]
+    assert audit.changed_files([good], tmp_path) == ["x.js of x is not the published file"]
 
 
 KNOWN = {"name": "a", "version": "1", "vulns": []}

@@ -1,4 +1,4 @@
-"""Every promise of SECURITY.md is attacked by tests that exist, and the report says which."""
+"""Existing tests attack every promise of SECURITY.md, and the report lists them."""
 
 from scripts.assurance.attack import REPORT, Tried, counts, page, read_results, section, summary
 from scripts.assurance.promises import PAGE, attacks_of, promises

@@ -1,4 +1,4 @@
-"""A release holds what it should and nothing else; `make dist` also installs it and tries it."""
+"""A release contains what it should and nothing else; `make dist` also installs and tests it."""
 
 import tarfile
 import zipfile
@@ -37,17 +37,17 @@ def test_what_does_not_belong_or_is_missing_is_named(tmp_path: Path):
 
     found = check_wheel(wheel)
 
-    assert [one for one in found if "licence" not in one and "the page" not in one] == [
+    assert [one for one in found if "licence" not in one and "manual page" not in one] == [
         "bridle/tests/test_x.py is in the wheel",
         "bridle/__pycache__/x.pyc is in the wheel",
-        f"{IN_A_WHEEL[0]} is missing in the wheel",
+        f"{IN_A_WHEEL[0]} is missing from the wheel",
         "the metadata has no License-Expression",
         "the metadata has no Requires-Python",
         "the metadata has no Description-Content-Type",
         "the metadata has no Provides-Extra",
-        "there is no program bridle-rpc",
+        "the program bridle-rpc is missing",
     ]
-    assert "the licence LICENSE is missing in the wheel" in found
-    assert "the page man1/bridle.1 is missing in the wheel" in found
+    assert "the licence LICENSE is missing from the wheel" in found
+    assert "the manual page man1/bridle.1 is missing from the wheel" in found
     assert check_sdist(sdist)[-1] == "src/__pycache__/x.pyc is in the sdist"
-    assert "LICENSE is missing in the sdist" in check_sdist(sdist)
+    assert "LICENSE is missing from the sdist" in check_sdist(sdist)

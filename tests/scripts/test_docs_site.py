@@ -1,4 +1,4 @@
-"""The documentation as a site: nothing leads nowhere, and the search finds things without a server."""
+"""The documentation as a site: no dead links, and a search that works without a server."""
 
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Links(HTMLParser):
-    """Collects what a page links to, and the places in it."""
+    """Collects the links and the anchors of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

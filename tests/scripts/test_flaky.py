@@ -1,4 +1,4 @@
-"""Tests that fail now and then are found with their seed, and the work beside them ends with the script."""
+"""Tests that fail sometimes are found with their seed, and helper processes end with the script."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def test_waits():
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """Give a folder for a small suite, with the plugin in reach."""
+    """Return a folder for a small suite, with the plugin in reach."""
     (tmp_path / "scripts").symlink_to(ROOT / "scripts")
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\ntestpaths = tests\naddopts = -p xdist -p no:cacheprovider\n"
@@ -80,7 +80,7 @@ def children(pid: int) -> set[int]:
 
 
 def runs(pid: int) -> bool:
-    """Say whether a process is still there and has not ended."""
+    """Return whether a process is still there and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

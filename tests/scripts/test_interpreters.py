@@ -1,4 +1,4 @@
-"""The Pythons that the suite and a release are tried with: those that run."""
+"""The Pythons for the test matrix and releases: the ones that run."""
 
 import os
 import sys

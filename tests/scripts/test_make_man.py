@@ -1,4 +1,4 @@
-"""The manual pages say what the command line knows, in good roff, and those in the tree are not old."""
+"""The manual pages match the command line, are valid roff, and are up to date."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ PAGES = make_pages()
 
 
 def problems_of(page: str) -> list[str]:
-    """Say what roff would stumble over."""
+    """Return problems for roff."""
     lines = page.splitlines()
     found = [
         f"unknown request {line}" for line in lines if line[:1] in ".'" and line.split()[0] not in REQUESTS

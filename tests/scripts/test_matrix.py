@@ -1,4 +1,4 @@
-"""Each Python and each user gets a cell, and the table says what came out of it."""
+"""Each Python and each user gets a cell, and the table shows its result."""
 
 import sys
 from pathlib import Path

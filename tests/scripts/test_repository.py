@@ -1,4 +1,4 @@
-"""No secret and no trace of a machine is in what git keeps, and what looks for them finds them."""
+"""Git contains no secrets and no traces of a machine, and the search for them works."""
 
 import pytest
 
@@ -14,8 +14,8 @@ HOSTILE = {
     "a token of Bridle": "brdl" + "_0123456789abcdef_" + "f" * 64,
     "a private key": "-----BEGIN" + " RSA PRIVATE KEY-----",
     "a password in a URL": "postgresql" + "://me:hunter2hunter2" + "@db.example.com/x",
-    "a path of somebody's machine": "see " + "/root" + "/project/x",
-    "a package index of somebody's own": "index-url" + " = https://mirror.corp.example/simple",
+    "a path of a private machine": "see " + "/root" + "/project/x",
+    "a private package index": "index-url" + " = https://mirror.corp.example/simple",
 }
 HARMLESS = [
     "cat /proc/1/root/etc/passwd",

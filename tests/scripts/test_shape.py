@@ -1,4 +1,4 @@
-"""The figures of `scripts/shape.py` count what they say."""
+"""The figures of `scripts/shape.py` count correctly."""
 
 from pathlib import Path
 from textwrap import dedent

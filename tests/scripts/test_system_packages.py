@@ -1,4 +1,4 @@
-"""What the script that installs missing system packages finds, and what it says when it cannot install."""
+"""The script that installs missing system packages: what it finds, and its error if it cannot install."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""An event loop that does nothing by chance: its time is made up, and a seed says who comes next.
+"""A deterministic event loop: its time is simulated, and a seed decides which task runs next.
 
 asyncio wakes tasks in the order in which they became ready, so a test sees one order of many. Here any that
 is ready may come next, as if the others' input had been later by a moment; a wait costs no time. Threads are
@@ -47,7 +47,7 @@ class ShuffledLoop(asyncio.SelectorEventLoop):
         return self.now_s
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-        """Do it at once, and say so a little later."""
+        """Do it at once, and report it a little later."""
         done = self.create_future()
         try:
             self.call_soon(_settle, done, func(*args), None)

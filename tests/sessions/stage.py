@@ -1,4 +1,4 @@
-"""A stage for plays: a service on a scripted model, with small tools and a clock that can be read."""
+"""A setup for plays: a service with a scripted model, small tools and a readable clock."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence

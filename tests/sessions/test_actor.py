@@ -1,4 +1,4 @@
-"""The owner of a live session: what it takes, what it refuses, and how it stops."""
+"""The owner of a live session: what it accepts, what it refuses, and how it stops."""
 
 import asyncio
 
@@ -62,7 +62,7 @@ async def test_half_a_character_in_an_answer_does_not_end_the_run():
 
 
 class NeverReady:
-    """Models that take for ever to load."""
+    """Models that take forever to load."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()

@@ -1,4 +1,4 @@
-"""What a tree of agents shares: places to run, and messages."""
+"""What the agents of a tree share: running slots and messages."""
 
 import asyncio
 

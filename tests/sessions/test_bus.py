@@ -1,4 +1,4 @@
-"""The way out: a watcher that does not read costs a bounded amount of memory and holds up nobody."""
+"""The event bus: a watcher that does not read costs limited memory and delays no one."""
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import Notice, Record, SessionTitled, TextDelta

@@ -1,4 +1,4 @@
-"""A run that is cancelled, or whose store fails, wherever it is: it ends, and the next one begins as ever."""
+"""A run that is cancelled, or whose store fails, at any point: it ends, and the next one starts normally."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ BOUND_S = 5.0
 
 
 class Halt:
-    """Holds whoever comes to one place, once."""
+    """Blocks the first task that reaches a point."""
 
     def __init__(self, where: str) -> None:
         self.reached = asyncio.Event()
@@ -346,7 +346,7 @@ async def test_a_store_that_fails_once_ends_the_run_and_the_next_is_as_ever(
 
 
 async def test_a_cancel_before_the_last_hooks_are_asked_is_not_lost(tmp_path: Path):
-    """While what was seen of a reply is shown to hooks, nobody takes anything in."""
+    """While hooks see a reply, the run accepts no input."""
     halt = Halt("post_llm_response")
     listener = HeldListener(halt)
     limits = Limits(duration_s=0.3)

@@ -1,4 +1,4 @@
-"""Tools that a client lends to a session: called like any other, gone with the loan."""
+"""Tools that a client provides to a session: called like any other, removed with the client."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ SCHEMA = {"type": "object", "properties": {"on": {"type": "string"}}, "required"
 
 
 class Lender:
-    """Lends one tool, whose calls wait until the test lets them go if it wants that."""
+    """Provides one tool; its calls can wait for a signal from the test."""
 
     def __init__(self, name: str = "lent", *, answer: str = "lent output", waits: bool = False) -> None:
         self.specs = (ToolSpec(name, "A tool of somebody else.", SCHEMA),)

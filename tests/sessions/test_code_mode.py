@@ -1,4 +1,4 @@
-"""Code mode: fenced Python of a reply is run as a call, and the model is sent words alone."""
+"""Code mode: fenced Python in a reply runs as a call, and the model gets only text."""
 
 import pytest
 

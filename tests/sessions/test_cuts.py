@@ -1,4 +1,4 @@
-"""One session with everything in it, cut off after every record: it goes on, and nothing happens twice."""
+"""One session with all features, cut off after every record: it resumes, and nothing happens twice."""
 
 import asyncio
 import os
@@ -87,7 +87,7 @@ OPTIONS: dict[str, Any] = {
 
 
 class Script:
-    """What is said next, whichever model is asked."""
+    """The next reply, for any model."""
 
     def __init__(self, said: int = 0) -> None:
         self.said = said
@@ -394,7 +394,7 @@ async def test_an_approval_counts_only_for_what_was_approved():
 
 
 async def test_what_comes_after_the_check_has_passed_is_checked_too(tmp_path: Path):
-    """A steer during the check makes the model go on, and so what it then does counts."""
+    """A steer during the check makes the model continue, and its further work counts."""
     (tmp_path / "good").touch()
 
     async def spoil(on: str) -> str:

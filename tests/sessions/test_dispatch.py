@@ -1,4 +1,4 @@
-"""From a call to its result: a tool that breaks at any point costs its call, never the run."""
+"""From a call to its result: a tool that fails at any point fails its call, never the run."""
 
 import asyncio
 from typing import get_args

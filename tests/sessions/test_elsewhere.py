@@ -1,4 +1,4 @@
-"""What is said of a session while others are at work: another process, or a run that has just begun."""
+"""The status of a session while others work on it: another process, or a run that just started."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""No way around a hook: what was cut off, resumed, put right or given by code is judged like all else."""
+"""No way around a hook: interrupted, resumed, corrected and nested calls are judged like all others."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -215,7 +215,7 @@ async def test_hooks_judge_the_arguments_that_would_be_used():
 
 
 async def cut_while_asked(point: str) -> EphemeralStore:
-    """Return what is stored of a run that ends while a hook is asked."""
+    """Return the record of a run that ends during a hook call."""
     store = EphemeralStore(FixedClock())
     listener = Slow(point)
     async with stage_with(listener, store=store) as stage:
@@ -343,7 +343,7 @@ PRICE = Price(input=1_000_000, output=1_000_000)  # a dollar for each token
 
 
 class Broken(Play):
-    """Breaks off in the middle of its first answer, and goes on for ever with the second."""
+    """Breaks off in the middle of its first answer, and continues forever with the second."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         self.requests.append(request)

@@ -1,4 +1,4 @@
-"""What hooks do to a run: every point, every patch, every refusal."""
+"""The effect of hooks on a run: every point, every patch, every refusal."""
 
 from collections.abc import Callable
 from typing import Any

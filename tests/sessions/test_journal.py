@@ -1,4 +1,4 @@
-"""One session's record: what the store refused is never built upon."""
+"""One session's journal: it never builds on events that the store rejected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Prompts with a key: sent twice, taken once, also after a crash."""
+"""Prompts with a key: sent twice, accepted once, also after a crash."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Prompts that a crash has left in the queue, and runs that begin while the engine is about to end."""
+"""Prompts that a crash left in the queue, and runs that start while the engine shuts down."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ S = SessionId("play")
 
 
 async def left_waiting() -> EphemeralStore:
-    """Return what is stored of a session whose process ended after a run, before the next one."""
+    """Return the record of a session whose process ended between two runs."""
     store = EphemeralStore(FixedClock())
     async with Stage(Play(says("one")), store=store) as stage:
         await stage.run("first")
@@ -116,7 +116,7 @@ async def test_nothing_begins_once_the_engine_is_about_to_end():
 
 
 class SlowStore(EphemeralStore):
-    """Has stored the beginning of a run some time before it says so."""
+    """Stores the start of a run some time before it reports it."""
 
     def __init__(self) -> None:
         super().__init__(FixedClock())
@@ -163,7 +163,7 @@ async def test_a_piece_of_what_was_read_as_a_whole_is_not_shown_after_it():
 
 
 async def test_a_piece_that_came_before_what_was_read_belongs_before_it():
-    """Who records is a little ahead of who tells."""
+    """The record is slightly ahead of the report."""
     store = await left_waiting()
     async with Stage(Play(says("one"), says("two")), store=store) as stage:
         records = await store.read(S)

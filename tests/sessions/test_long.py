@@ -1,4 +1,4 @@
-"""A session that goes on for five hundred turns in a small window, and forgets no rule."""
+"""A session of five hundred turns in a small window forgets no rule."""
 
 import re
 from collections.abc import AsyncGenerator, Sequence
@@ -65,7 +65,7 @@ class Diligent:
             yield says(f"done after {self._turns}", usage=usage)
 
     def sizes(self) -> list[int]:
-        """What each request takes of the window, with its answer."""
+        """The share of the window of each request, with its answer."""
         return [
             self._size(request) + request.max_output_tokens for request in (*self.requests, *self.summaries)
         ]

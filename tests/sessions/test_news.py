@@ -1,4 +1,4 @@
-"""How sessions are: one of them at a glance, and news of all."""
+"""The status of sessions: of a single one, and news of all."""
 
 import asyncio
 from collections.abc import AsyncGenerator

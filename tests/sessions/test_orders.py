@@ -1,4 +1,4 @@
-"""The real service under a scheduler that tries many orders: in all of them its record is right."""
+"""The real service under a scheduler that tries many orders: its record is right in all of them."""
 
 import asyncio
 import random
@@ -140,7 +140,7 @@ async def perform(chance: random.Random) -> list[Record]:
 
 
 async def resume(chance: random.Random, log: list[Record]) -> list[Record]:
-    """Let the process die after some event and another one go on."""
+    """Let the process die after some event and another one continue."""
     cut = chance.randrange(3, len(log))
     store = EphemeralStore(FixedClock())
     await store.append(PLAY, 0, [record.event for record in log[:cut]])

@@ -1,4 +1,4 @@
-"""Several sessions in one project, in one process and in two: each minds its own changes, none waits."""
+"""Several sessions in one project, in one process or two: each sees only its own changes, none waits."""
 
 import asyncio
 import json
@@ -259,7 +259,7 @@ async def test_fifty_sessions_leave_nothing_behind(env: dict[str, str], tmp_path
 
 
 class Held(NamedTuple):
-    """What this process holds, by kind."""
+    """The resources of this process, by kind."""
 
     descriptors: Counter[str]
     threads: Counter[str]
@@ -279,7 +279,7 @@ def held() -> Held:
 
 
 def _target(number: str) -> str:
-    """Say what a descriptor stands for; that of the listing itself is gone by now."""
+    """Return the target of a descriptor; the one of the listing itself is already closed."""
     try:
         return os.readlink(f"/proc/self/fd/{number}").partition(":")[0]
     except FileNotFoundError:
@@ -287,7 +287,7 @@ def _target(number: str) -> str:
 
 
 async def assert_nothing_is_left(work: Callable[[], Awaitable[None]]) -> None:
-    """Work until as much is held after it as before: on a busy machine what is kept ready may come late."""
+    """Repeat until the resources are as before: on a busy machine, spare processes may start late."""
     for _ in range(3):
         before = await settled()
         await work()
@@ -298,7 +298,7 @@ async def assert_nothing_is_left(work: Callable[[], Awaitable[None]]) -> None:
 
 
 async def settled() -> Held:
-    """Return what is held once nothing of a run that has just ended is on its way any more."""
+    """Return the resources after everything of a run that just ended has finished."""
     seen = [held()]
     while len(seen) < 500 and (len(seen) < 20 or any(one != seen[-1] for one in seen[-20:])):
         await asyncio.sleep(0.01)
@@ -307,7 +307,7 @@ async def settled() -> Held:
 
 
 async def back_to(before: Held) -> Held:
-    """Give what was told to end a moment to be gone; return what is held then."""
+    """Wait briefly for stopped processes to end; return the resources then."""
     for _ in range(500):
         if held() == before:
             break

@@ -1,4 +1,4 @@
-"""Every request begins with the bytes of the one before, whatever is said, done, allowed or found.
+"""Every request begins with the bytes of the previous one, whatever is said, done, allowed or found.
 
 The bodies are those that a real server gets from the real engine with its usual tools. What vendors cache is
 the tools, the system text and the messages in this order; so they are compared in this order, byte by byte:
@@ -124,7 +124,7 @@ class House:
         self.service = self._open()
 
     async def crash(self) -> None:
-        """Leave what is running as it is recorded, and open another engine."""
+        """Abandon the running engine with its record, and open another one."""
         await self.service.park(0)
         await self.restart()
 
@@ -155,7 +155,7 @@ class House:
                             return
 
     def bodies(self, model: str = "large") -> list[Any]:
-        """Return what was asked of a model so far."""
+        """Return the requests to a model so far."""
         return [
             one.body for one in self.server.requests if model in one.path or one.body.get("model") == model
         ]
@@ -174,7 +174,7 @@ async def opened(wire: str, extra: str = QUIET) -> AsyncIterator[House]:
 
 
 def pieces(body: dict[str, Any]) -> list[bytes]:
-    """Return what a vendor caches of a request, in order: the tools, the system text, what was said."""
+    """Return the parts of a request that a vendor caches, in order: tools, system text, messages."""
     messages = body.get("messages") or body.get("input") or body["contents"]
     system = body.get("system") or body.get("instructions") or body.get("systemInstruction")
     if system is None:
@@ -184,13 +184,13 @@ def pieces(body: dict[str, Any]) -> list[bytes]:
 
 
 def _parts(message: dict[str, Any]) -> list[Any]:
-    """Return the parts of a message that may grow: these wires join what one side says in a row."""
+    """Return the parts of a message that may grow: these wires join consecutive texts of one side."""
     parts = message.get("parts") or message.get("content")
     return parts if isinstance(parts, list) and "type" not in message else [message]
 
 
 def _unmarked(value: Any) -> Any:
-    """Leave out where Anthropic is told to cache: the marks wander, and are no part of the prompt."""
+    """Remove Anthropic's cache marks: they move, and are not part of the prompt."""
     if isinstance(value, dict):
         return {key: _unmarked(part) for key, part in value.items() if key != "cache_control"}
     return [_unmarked(part) for part in value] if isinstance(value, list | tuple) else value

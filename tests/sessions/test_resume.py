@@ -1,4 +1,4 @@
-"""A run cut off after any stored event goes on: finished tools stay finished, nothing is lost."""
+"""A run cut off after any stored event resumes: finished tools stay finished, nothing is lost."""
 
 import asyncio
 
@@ -259,7 +259,7 @@ async def test_a_queue_that_the_user_has_stopped_is_not_begun_by_resuming():
 
 
 class SlowCast(Cast):
-    """Finds a model when it is told to."""
+    """Finds a model on demand."""
 
     def __init__(self, provider: Provider) -> None:
         super().__init__(provider, window_tokens=10_000)
@@ -271,7 +271,7 @@ class SlowCast(Cast):
 
 
 async def test_a_run_that_begins_when_its_engine_is_about_to_end_is_left_to_be_resumed():
-    """Whoever shuts down waits only so long for it: it has not been cancelled by anybody."""
+    """A shutdown waits only for a limited time; no user has cancelled the run."""
     play = Play(says("one"), hold=True)
     models = SlowCast(play)
     async with Stage(play, models=models) as stage:

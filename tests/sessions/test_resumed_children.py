@@ -1,4 +1,4 @@
-"""A run with sub-agents, cut off at every append: all go on, nothing is lost and nothing runs twice."""
+"""A run with sub-agents, cut off at every append: all resume, nothing is lost or runs twice."""
 
 import asyncio
 from collections import Counter
@@ -93,7 +93,7 @@ class MortalStore(EphemeralStore):
 
 
 class World:
-    """What survives a process: the store, and what tools have done."""
+    """What outlives a process: the store, and the effects of tools."""
 
     def __init__(self, seed: int, mode: Mode = "yolo", max_running: int = 32) -> None:
         self.store = MortalStore(seed)
@@ -122,7 +122,7 @@ class World:
         return f"{tool} {on}: done"
 
     async def live(self, lives: float = float("inf")) -> RunEnded | None:
-        """Begin the run or go on with it, until it ends or the process dies."""
+        """Start the run or continue with it, until it ends or the process dies."""
         self.store.revive(lives)
         troupe = self.open()
         try:
@@ -147,7 +147,7 @@ class World:
         return last if isinstance(last, RunEnded) else None
 
     async def _answer(self, troupe: Troupe) -> None:
-        """Say yes to everything, also to what was asked before a cut and is not asked again yet."""
+        """Approve everything, including requests from before a crash that were not repeated yet."""
         async for item in troupe.service.watch(MAIN):
             if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
                 with suppress(SessionError):
@@ -208,7 +208,7 @@ def check_money(logs: dict[SessionId, list[Event]], where: str) -> None:
 
 
 def check_effects(logs: dict[SessionId, list[Event]], done: list[str], where: str) -> None:
-    """What has a result ran once; what was cut off at most once, unless it only reads."""
+    """A call with a result ran once; an interrupted one at most once, unless it only reads."""
     counts = Counter(done)
     for log in logs.values():
         starts = {start.call_id: start for start in of(log, ToolStarted)}
@@ -244,7 +244,7 @@ async def test_a_run_cut_off_at_any_append_goes_on_with_all_its_children(part: i
     for cut in range(2 + part // 2, await whole_run(World(part, mode, most)), WALKS // 2):
         world = World(part, mode, most)
         assert await world.live(cut) is None
-        # every other time the one who goes on dies too
+        # every other time the one who continues dies too
         again = 1 + cut % 13 if cut % 2 else float("inf")
         ended = await world.live(again) or await world.live()
         logs = await world.logs()
@@ -395,7 +395,7 @@ async def test_a_child_that_somebody_else_drives_is_not_driven_twice():
 
 
 async def test_a_child_that_is_about_to_be_let_go_is_waited_for():
-    """Whoever puts a run aside lets go of it and of its sub-agents, not all at the same moment."""
+    """A process that suspends a run releases the run and its sub-agents, but not at the same moment."""
     gate, claims = Gate(), LocalClaims()
     parts = {"go": [says("", spawn("s", "count")), says("done")], "count": [behind(gate, says("three"))]}
     store = await parked(parts, gate)
@@ -432,7 +432,7 @@ async def test_a_child_that_a_person_has_gone_on_with_keeps_its_own_end():
 
 
 class Loner(SmallTool):
-    """Starts a sub-agent of which nobody could know whose it is, and waits for it."""
+    """Starts a sub-agent whose caller cannot be found again, and waits for it."""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         assert context.children is not None
@@ -577,7 +577,7 @@ async def test_all_are_known_by_name_and_none_is_named_twice():
 
 
 class Torn(EphemeralStore):
-    """Refuses an append to the main session when it is told to."""
+    """Fails an append to the main session on demand."""
 
     is_torn = False
 
@@ -699,7 +699,7 @@ async def test_a_child_whose_end_could_not_be_stored_has_failed_and_is_ended():
 async def test_what_a_child_was_changing_when_it_was_cut_off_is_taken_back_with_its_parents_turn(
     tmp_path: Path,
 ):
-    """Also when nobody resumes the run, and the user goes on with a new prompt."""
+    """Also if the run is not resumed, and the user sends a new prompt."""
     project, gate = tmp_path / "project", Gate()
     project.mkdir()
     revisions = FileRevisions(tmp_path / "revisions", MemoryBlobs())

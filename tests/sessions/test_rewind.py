@@ -1,4 +1,4 @@
-"""Going back over the real service, tools, shell and sandbox: every turn's tree comes back byte for byte."""
+"""Rewinds with the real service, tools, shell and sandbox: the tree of every turn returns byte for byte."""
 
 import asyncio
 import os
@@ -272,7 +272,7 @@ OPENED = {
 
 @pytest.mark.parametrize("way", OPENED)
 async def test_what_a_cell_writes_where_an_earlier_one_has_opened_is_undone(workshop: Workshop, way: str):
-    """A kernel lives on between the turns, and with it what it holds open: no call tells of such a change."""
+    """A kernel and its open files outlive a turn, so some changes belong to no call."""
     (workshop.root / "a").write_text("0123456789")
     first, second = OPENED[way]
     play = Play(says("", cell(1, first)), says("", cell(2, second)), says("done"))
@@ -477,7 +477,7 @@ async def test_what_a_crash_cut_off_is_shown_before_it_is_taken_back(workshop: W
 
 
 class Stubborn(FileRevisions):
-    """Keeps files, but does something else when it hears that changes are recorded."""
+    """Saves files, but runs a callback when changes are recorded."""
 
     def __init__(self, folder: Path, on_confirm: Callable[[], None]) -> None:
         super().__init__(folder, MemoryBlobs())

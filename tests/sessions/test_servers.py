@@ -1,4 +1,4 @@
-"""What servers lend a run: tools found by search, prompts, questions to the model, and what people hear."""
+"""What MCP servers give a run: tools found by search, prompts, model requests, notices."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -42,7 +42,7 @@ ALLOWED = (parse_rule("allow", "mcp__*"),)
 
 
 class Lenders:
-    """Servers that lend what the test gives them."""
+    """Servers with the tools of the test."""
 
     def __init__(self, *tools: Any, notes: tuple[str, ...] = (), instructions: str = "") -> None:
         self.offered = ToolOffer(tuple(tools), notes, instructions)
@@ -373,7 +373,7 @@ async def test_hooks_judge_the_questions_of_servers():
 
 
 class Renaming:
-    """A tool that has to look around before it knows what it would change."""
+    """A tool that must look around before it knows what it would change."""
 
     parallel = False
     spec = ToolSpec("rename", "Renames.", {"type": "object", "properties": {"on": {"type": "string"}}})

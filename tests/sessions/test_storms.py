@@ -1,4 +1,4 @@
-"""Many sub-agents, few places, and everything stopped at once: nobody waits for ever, nothing is left."""
+"""Many sub-agents, few slots, and a stop of everything: nothing waits forever, nothing is left."""
 
 import asyncio
 import random

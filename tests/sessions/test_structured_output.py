@@ -1,4 +1,4 @@
-"""A value that fits a schema, out of whatever a model writes around it."""
+"""A value that fits a schema, extracted from any text of a model."""
 
 import json
 import time

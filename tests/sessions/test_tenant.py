@@ -1,4 +1,4 @@
-"""Whoever asks: what is kept for a session is kept for the tenant that the session belongs to."""
+"""Everything stored for a session belongs to the session's tenant, whoever asks."""
 
 import os
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ async def test_a_prompt_that_a_crash_has_left_in_the_queue_runs_for_the_tenant_o
 
 
 async def test_the_folder_of_a_run_is_looked_at_when_the_run_begins():
-    """Whoever works in a folder may have put a link in its place since the session began."""
+    """A program may have replaced the folder with a link since the session started."""
     looked: list[tuple[str, str]] = []
     allowed = {"/", "/tmp"}
 

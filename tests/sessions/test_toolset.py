@@ -1,4 +1,4 @@
-"""Which tools the requests of a run show, which they name, and which a run does not have at all."""
+"""Tools that the requests of a run describe, name or do not have at all."""
 
 from typing import Any
 

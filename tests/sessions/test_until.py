@@ -1,4 +1,4 @@
-"""A run that goes on until a command says that it is done."""
+"""A run that continues until a command succeeds."""
 
 import asyncio
 import os

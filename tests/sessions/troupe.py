@@ -1,4 +1,4 @@
-"""A stage for plays with several agents: the scripted model answers by the prompt it was given."""
+"""A setup for plays with several agents: the scripted model answers by prompt."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -154,7 +154,7 @@ class Troupe:
         raise AssertionError("the watch ended")
 
     async def outputs(self, session: SessionId | None = None) -> list[str]:
-        """Return what the calls of a session gave back."""
+        """Return the results of a session's calls."""
         return [event.result.output for event in await self.all_of(ToolFinished, session)]
 
 
@@ -163,7 +163,7 @@ def _timeless(event: Event) -> Event:
 
 
 class Gate:
-    """Counts who waits at it, and lets all go on at once."""
+    """Counts who waits at it, and lets all continue at once."""
 
     def __init__(self) -> None:
         self.there = 0

@@ -1,4 +1,4 @@
-"""A bucket on this machine: as much of S3's protocol as keeping blobs takes."""
+"""A bucket on this machine, with the part of S3's protocol that blobs need."""
 
 import threading
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 
 class Bucket:
-    """What a bucket holds, who asked for what, and how the next requests are answered."""
+    """The content of a bucket, its requests, and the answers to the next ones."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}

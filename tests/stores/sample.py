@@ -1,4 +1,4 @@
-"""Events of every kind, a clock that counts, and the stores that share one contract."""
+"""Events of every kind, a counting clock, and the stores that share one contract."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -229,7 +229,7 @@ class Reopened:
 
 
 class LonePostgresStore(PostgresStore):
-    """A store with connections of its own, which end with it."""
+    """A store with separate connections, which end with it."""
 
     def __init__(self, place: Path, clock: CountingClock, **options: object) -> None:
         self.postgres = Postgres(database_at(place), size=4, patience_s=10)

@@ -1,4 +1,4 @@
-"""Locking and appending to one file, while others delete or lock it."""
+"""Locking and appending to one file while other processes delete or lock it."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.stores.sample import CountingClock, S, created, said
 
 
 async def test_an_append_does_not_go_to_a_file_that_was_deleted_while_it_waited(tmp_path: Path):
-    """The lock is then on a file that nobody will ever read again."""
+    """The lock is then on a file that no one will ever read again."""
     store = JsonlStore(tmp_path, CountingClock())
     await store.append(S, 0, [created()])
 
@@ -43,7 +43,7 @@ async def test_a_new_session_is_not_begun_in_a_file_that_was_deleted(tmp_path: P
 
 
 def test_a_locked_file_is_the_one_with_the_name(tmp_path: Path):
-    """A deleter that is quicker between our open and our lock would leave us a file nobody can see."""
+    """A deleter that is quicker between our open and our lock would leave us a file no one can see."""
     path = tmp_path / "file"
     tries = 2_000
 

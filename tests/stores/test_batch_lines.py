@@ -19,7 +19,7 @@ from bridle.stores.batch_lines import (
 
 
 class Scratch:
-    """A file whose content is set anew for each example."""
+    """A file whose content is set again for each example."""
 
     def __init__(self, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

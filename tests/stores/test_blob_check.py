@@ -1,4 +1,4 @@
-"""The blobs that events name are there, whole, and what was kept."""
+"""The blobs that events name exist, complete and unchanged."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One process runs a session; its claim dies with it and leaves nothing that stands in the way."""
+"""One process runs a session; its claim ends with it and blocks no other process afterwards."""
 
 import os
 import signal
@@ -112,7 +112,7 @@ async def test_a_file_that_cannot_be_removed_keeps_no_session_claimed(tmp_path: 
     claims, lock = FileClaims(tmp_path), tmp_path / "s.lock"
     assert await claims.claim(S)
     lock.unlink()
-    lock.mkdir()  # what stands there now can be removed by nobody
+    lock.mkdir()  # what stands there now can be removed by no one
 
     await claims.release(S)
     lock.rmdir()

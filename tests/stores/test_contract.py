@@ -1,4 +1,4 @@
-"""What holds for every store; the durable ones are also closed and opened again around each call."""
+"""The contract of every store; durable stores are also closed and reopened around each call."""
 
 import asyncio
 import json
@@ -73,7 +73,7 @@ async def test_records_are_numbered_dated_and_chained(store: AnyStore):
 
 
 async def test_what_happened_before_keeps_its_date(store: AnyStore):
-    """What another program has recorded; nothing is dated later than now."""
+    """The records of another program, none of them in the future."""
     told = [created(), said("one"), said("two")]
 
     records = await store.append(S, 0, told, dates=(5, 7, 10**15))
@@ -243,7 +243,7 @@ async def test_two_stores_on_the_same_place_see_each_other(kind: str, tmp_path: 
 
 
 async def test_a_session_replaced_by_one_of_the_same_length_is_noticed(kind: str, tmp_path: Path):
-    """Numbers alone would not tell: the hash must be that of the record that is there now."""
+    """Numbers alone are not enough: the hash must match the current record."""
     one, two = make_store(kind, tmp_path), make_store(kind, tmp_path)
     await one.append(S, 0, [created(), said("old")])
     await two.delete(S)

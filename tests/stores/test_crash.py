@@ -1,4 +1,4 @@
-"""Killed at any moment, starved of space: what was acknowledged is there, and the store goes on."""
+"""Killed at any moment or out of space: acknowledged data is there, and the store works again."""
 
 import os
 import shutil

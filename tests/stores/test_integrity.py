@@ -1,4 +1,4 @@
-"""Any edit of what is stored is found, and repairs lose nothing."""
+"""Every edit of stored data is detected, and repairs lose nothing."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ async def test_replacing_any_byte_of_a_text_file_is_found(tmp_path: Path):
 async def test_removing_or_adding_any_byte_of_a_line_is_found(tmp_path: Path):
     store, path = await small_file(tmp_path)
     whole = path.read_bytes()
-    mark = whole.index(b" \n")  # it says that the batch goes on and is no part of the line
+    mark = whole.index(b" \n")  # it says that the batch continues and is no part of the line
 
     for position in range(len(whole)):
         if position != mark:

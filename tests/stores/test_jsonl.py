@@ -1,4 +1,4 @@
-"""The files of the text journal: torn, truncated, hidden from others, listed without reading all of them."""
+"""The files of the text store: torn, truncated, private, listed without reading all of them."""
 
 import logging
 import os

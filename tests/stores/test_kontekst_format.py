@@ -1,4 +1,4 @@
-"""Kontekst's line shape, as its own reader expects it."""
+"""Kontekst's line format, as its own reader expects it."""
 
 from bridle.core.context import Counted
 from bridle.core.messages import Message, Reasoning, Text, ToolCall, ToolResult, user_message

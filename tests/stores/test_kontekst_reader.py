@@ -1,4 +1,4 @@
-"""Kontekst's session files, byte for byte as it writes them, and as somebody may have damaged them."""
+"""Kontekst's session files, byte for byte as it writes them, and damaged ones."""
 
 import json
 import os
@@ -355,7 +355,7 @@ _fields = st.fixed_dictionaries(
     st.lists(_fields.map(lambda fields: json.dumps(fields).encode()) | st.binary(max_size=30), max_size=12)
 )
 def test_whatever_lines_there_are_a_model_can_be_asked(lines: list[bytes]):
-    """Each call has one result behind it, and no result stands without its call."""
+    """Each call is followed by one result, and no result lacks its call."""
     messages = [item.message for item in read_conversation(b"\n".join(lines)).messages]
 
     for before, message in zip([None, *messages], messages, strict=False):

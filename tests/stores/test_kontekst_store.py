@@ -1,4 +1,4 @@
-"""A journal beside Kontekst's files: nothing is lost or doubled, whoever wrote last, wherever it stopped."""
+"""A journal next to Kontekst's files: nothing is lost or duplicated, whoever wrote last."""
 
 import json
 import logging
@@ -99,7 +99,7 @@ def place(tmp_path: Path) -> Place:
 
 
 async def begin(place: Place) -> KontekstStore:
-    """Begin a session and end a first run in it."""
+    """Start a session and end a first run in it."""
     store = place.open()
     await store.append(S, 0, [NEW])
     await store.append(S, 1, RUN_EVENTS)
@@ -310,7 +310,7 @@ async def test_at_whichever_byte_a_write_stopped_the_lines_are_whole_again(place
 
 
 def json_line(data: bytes) -> bool:
-    """Tell whether Kontekst can read a line; it skips those that it cannot."""
+    """Return whether Kontekst can read a line; it skips those that it cannot."""
     try:
         json.loads(data)
     except ValueError:
@@ -463,7 +463,7 @@ _lines = st.lists(st.sampled_from([b"a", b"b", b"c"]), max_size=6)
 
 @given(_lines, st.data())
 def test_of_ours_nothing_counts_as_theirs(ours: list[bytes], data: st.DataObject):
-    """Whatever prefix of ours was written, the rest is missing."""
+    """Any prefix of Bridle's lines was written; the rest is missing."""
     written = data.draw(st.integers(0, len(ours)))
 
     assert compare(ours[:written], ours) == Difference((), tuple(ours[written:]))

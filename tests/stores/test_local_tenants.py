@@ -1,4 +1,4 @@
-"""Purses: the same contract in memory and in PostgreSQL, also for many runs at once."""
+"""Tenant budgets: the same contract in memory and in PostgreSQL, also for many runs at once."""
 
 import asyncio
 from collections.abc import AsyncIterator

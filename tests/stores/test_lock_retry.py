@@ -1,4 +1,4 @@
-"""A lock that another process holds is waited for, and everything else goes on meanwhile."""
+"""The store waits for a lock of another process without blocking anything else."""
 
 import asyncio
 import fcntl

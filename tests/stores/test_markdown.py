@@ -1,4 +1,4 @@
-"""Markdown pieces stay apart whatever the texts contain."""
+"""Pieces of Markdown stay separate whatever the texts contain."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Derived files: the same bytes in however many steps, across crashes, and after a rebuild."""
+"""Derived files: the same bytes in any number of steps, across crashes, and after a rebuild."""
 
 import json
 import shutil

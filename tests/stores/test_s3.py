@@ -1,4 +1,4 @@
-"""Blobs as objects of a bucket, over a real connection."""
+"""Blobs as objects in a bucket, over a real connection."""
 
 import socket
 from collections.abc import Iterator

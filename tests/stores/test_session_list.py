@@ -1,4 +1,4 @@
-"""A list of sessions is whole, or says that it is not."""
+"""A list of sessions is complete, or says that it is not."""
 
 import random
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def _page(whole: bytes, page: int) -> bytes:
 
 @pytest.fixture
 async def whole(tmp_path: Path) -> bytes:
-    """Give the bytes of a journal of many sessions."""
+    """Return the bytes of a journal of many sessions."""
     store = SqliteStore(tmp_path / "whole.db", CountingClock())
     for session in SESSIONS:
         await store.append(session, 0, [created(title=session)])

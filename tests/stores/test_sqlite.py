@@ -1,4 +1,4 @@
-"""The tables of the default store: labels, summaries, and what a deletion leaves behind."""
+"""The tables of the default store: labels, summaries, and what a deletion leaves."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which file is opened, which is refused, and what stays untouched."""
+"""Which files are opened, which are refused, and which stay untouched."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which blobs are still needed."""
+"""Which blobs are still in use."""
 
 from pathlib import Path
 

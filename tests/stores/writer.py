@@ -2,8 +2,8 @@
 
 `writer.py hammer KIND PLACE NAME COUNT`   append COUNT titles against all others; print the numbers won
 `writer.py crash KIND PLACE KILLS SEED`    fork, append, kill -9 at a random moment, check; KILLS times
-`writer.py fill KIND PLACE full|limited`   append until there is no room, make room, go on
-`writer.py look KIND PLACE`                read what was closed before the disk filled up, make room, go on
+`writer.py fill KIND PLACE full|limited`   append until there is no room, make room, continue
+`writer.py look KIND PLACE`                read what was closed before the disk filled up, make room, continue
 """
 
 import asyncio
@@ -62,7 +62,7 @@ async def crash(kind: str, place: Path, kills: str, seed: str) -> None:
 
 
 def kill_a_writer(kind: str, place: Path, chance: random.Random) -> int:
-    """Let a child append until a random moment; return the last number it was told is stored."""
+    """Let a child append until a random moment; return the last acknowledged number."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

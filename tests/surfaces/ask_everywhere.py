@@ -1,4 +1,4 @@
-"""Asks the questions that `test_session_queries.py` adds to a copy of the code, through every surface.
+"""Asks the questions that `test_session_queries.py` adds to a copy of the code, on every surface.
 
 `python -m tests.surfaces.ask_everywhere FOLDER` prints the answers and the refusals of each surface as JSON.
 """
@@ -53,7 +53,7 @@ class Refused(Exception):
 
 
 async def answers(ask: Ask) -> dict[str, Any]:
-    """Ask everything; return the answers, and what is said to nonsense."""
+    """Ask all questions; return the answers, and the errors for invalid ones."""
     refusals = []
     for name, params in NONSENSE:
         try:
@@ -189,7 +189,7 @@ async def by_tenant(folder: Path) -> dict[str, Any]:
 
 
 async def main(folder: Path) -> None:
-    """Ask through every surface, and print what was answered."""
+    """Ask on every surface, and print the answers."""
     found = {"rest": await by_rest(folder)}
     async with Stage(Play(says("Hello."))) as stage:
         found["rpc"] = await by_rpc(stage)

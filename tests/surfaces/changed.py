@@ -1,4 +1,4 @@
-"""A session that has changed a file twice."""
+"""A session that changed a file twice."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ def _writes(number: int, text: str) -> ToolCall:
 
 @asynccontextmanager
 async def changed(place: Path) -> AsyncIterator[tuple[Stage, int]]:
-    """Give the stage, and the number of the last record before the second change."""
+    """Yield the stage, and the number of the last record before the second change."""
     root = place / "root"
     root.mkdir()
     blobs = MemoryBlobs()

@@ -1,4 +1,4 @@
-"""Driving the real `bridle` program: in a pipe, and in a terminal of its own."""
+"""Drives the real `bridle` program: in a pipe, and in a separate terminal."""
 
 import codecs
 import fcntl
@@ -95,7 +95,7 @@ class Bridle:
         )
 
     def terminal(self, *args: str, width: int = 100, cwd: Path | None = None, **env: str) -> "Terminal":
-        """Start in a terminal of its own."""
+        """Start in a separate terminal."""
         return Terminal([*PROGRAM, *args], cwd or self.project, self.env | {"TERM": "xterm"} | env, width)
 
     def script(self, *replies: dict[str, Any], **facts: Any) -> str:
@@ -114,7 +114,7 @@ class Bridle:
 
 
 class Terminal:
-    """A program on a terminal: what it shows can be waited for, and keys can be sent."""
+    """A program on a terminal: tests can wait for output and send keys."""
 
     def __init__(self, argv: list[str], cwd: Path, env: dict[str, str], width: int = 100) -> None:
         self.screen = ""

@@ -1,4 +1,4 @@
-"""The program under test, with a home and a project directory of its own."""
+"""The program under test, with a separate home and project directory."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.surfaces.command import Bridle
 
 @pytest.fixture
 def bridle(env: dict[str, str], tmp_path: Path) -> Bridle:
-    """Give the program in an empty project."""
+    """Return the program in an empty project."""
     project = tmp_path / "project"
     project.mkdir()
     return Bridle(env, project)

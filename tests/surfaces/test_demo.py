@@ -1,4 +1,4 @@
-"""`make demo` shows what it promises; `examples/demo.sh` is what it runs."""
+"""`make demo` shows what it promises; it runs `examples/demo.sh`."""
 
 import subprocess
 from pathlib import Path

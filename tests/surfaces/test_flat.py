@@ -1,4 +1,4 @@
-"""Clients that come and go, on whichever surface, leave nothing in the process that serves them."""
+"""Clients that come and go, on any surface, leave nothing behind in the server process."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ FIRST, MORE = 2, 4  # rounds
 
 
 async def visit(house: House, app: Starlette, home: Path) -> None:
-    """Have a session on each surface, with somebody who watches it, leaves, and never says so."""
+    """Use a session on each surface, with a watcher who disconnects without notice."""
     ran = await house.post("/sessions", {"prompt": "hi", "cwd": str(house.project)})
     session = SessionId(ran.json()["session_id"])
     watcher = Watcher(app, scope_of(f"/sessions/{session}/stream"))
@@ -32,7 +32,7 @@ async def visit(house: House, app: Starlette, home: Path) -> None:
 
 
 async def rest(house: House) -> None:
-    """Wait until what was said is taken into memory."""
+    """Wait until memory has indexed the conversation."""
     memory = house.service._engine.memory
     assert isinstance(memory, LocalMemory)
     await memory.settled()

@@ -1,4 +1,4 @@
-"""Tenants at every surface that takes tokens: what is another's is not there, and nothing tells of it."""
+"""Tenants on every surface that accepts tokens: other tenants' data is invisible."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A process that was warm already is the program that is begun anew, to the byte."""
+"""A prewarmed process behaves like a newly started program, to the byte."""
 
 import subprocess
 
@@ -9,7 +9,7 @@ from tests.surfaces.warm import starts_as_usual, warm
 
 
 def anew(bridle: Bridle, *args: str, stdin: bytes | None = None) -> Done:
-    """Run the program in a process of its own from the first instruction on."""
+    """Run the program in a separate, newly started process."""
     done = subprocess.run(
         [*PROGRAM, *args],
         cwd=bridle.project,

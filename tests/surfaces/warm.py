@@ -1,9 +1,9 @@
-"""The real program without its start: a process that has loaded `bridle` becomes it, again and again.
+"""The real program without its start: a process that has loaded `bridle` becomes it repeatedly.
 
 Loading the modules is most of what a short command costs. Here one process loads them once and forks for
 each command; the child gets its arguments, folder, environment and streams, a session (and a terminal) of
 its own, and runs `python -m bridle` from its first line. What is about the start itself (the locale, streams
-that are closed, what is loaded) is tested with a process that is begun anew, as are README.md and the
+that are closed, what is loaded) is tested with a process that is begun again, as are README.md and the
 tutorial. The other pages of the docs find a program `bridle` on PATH that hands its work to the warm process.
 """
 
@@ -186,7 +186,7 @@ class Warm:
 
 def _feed(descriptor: int, data: bytes) -> None:
     left = memoryview(data)
-    with suppress(BrokenPipeError):  # nobody reads the rest
+    with suppress(BrokenPipeError):  # no one reads the rest
         while left:
             left = left[os.write(descriptor, left) :]
     os.close(descriptor)
@@ -206,5 +206,5 @@ def warm() -> Warm:
 
 
 def starts_as_usual(env: dict[str, str]) -> bool:
-    """Tell whether the interpreter would begin with this environment as the warm process did."""
+    """Return whether the interpreter would start with this environment like the warm process did."""
     return {name: value for name, value in env.items() if name.startswith(AT_START)} == USUAL

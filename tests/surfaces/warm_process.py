@@ -1,4 +1,4 @@
-"""Loads `bridle` and becomes it for every job that comes: see tests/surfaces/warm.py."""
+"""Loads `bridle` and becomes it for every job: see tests/surfaces/warm.py."""
 
 import atexit
 import fcntl
@@ -25,7 +25,7 @@ ROOMS = """
 
 
 class Job(NamedTuple):
-    """A command: where it reads and writes, where its end is told, and a file with the rest."""
+    """A command: its streams, the pipe for its exit code, and a file with the rest."""
 
     stdin: int
     stdout: int

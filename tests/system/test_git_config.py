@@ -1,4 +1,4 @@
-"""The config files of git: what is read of them, and what is not believed."""
+"""Git's config files: what is read from them, and what is not trusted."""
 
 import os
 import time

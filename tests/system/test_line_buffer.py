@@ -1,4 +1,4 @@
-"""Lines out of chunks."""
+"""Lines from chunks."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Where Bridle cannot run, or not all of it, it says so in a sentence.
+"""Where Bridle cannot run, or only in part, it says so in one sentence.
 
 Windows and macOS are played by a Python that lacks the modules and calls which those systems lack.
 """

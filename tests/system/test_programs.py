@@ -1,4 +1,4 @@
-"""Programs on PATH: which of them count, and which lie where a session can write."""
+"""Programs on PATH: which are used, and which are where a session can write."""
 
 import os
 from pathlib import Path

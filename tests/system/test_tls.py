@@ -1,4 +1,4 @@
-"""TLS by files: real connections, and what is said of files that are of no use."""
+"""TLS from files: real connections, and errors about unusable files."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ async def listening(context: ssl.SSLContext):
 
 
 async def greeting(port: int, context: ssl.SSLContext) -> tuple[bytes, str, str]:
-    """Connect; gives what was said, the version, and whose the certificate of the server is."""
+    """Connect; return the answer, the TLS version, and the owner of the server's certificate."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
     try:
         said = await reader.read(6)
@@ -42,7 +42,7 @@ async def greeting(port: int, context: ssl.SSLContext) -> tuple[bytes, str, str]
 
 
 async def is_served(port: int, context: ssl.SSLContext) -> bool:
-    """Tell whether a client is let in; with TLS 1.3 it hears of a refusal with the first answer only."""
+    """Return whether a client can connect; with TLS 1.3, only its first answer shows a refusal."""
     try:
         return (await greeting(port, context))[0] == b"hello\n"
     except (ssl.SSLError, ConnectionError):

@@ -1,4 +1,4 @@
-"""A collector on this machine: takes what OTLP exporters send over HTTP, decodes it and keeps it."""
+"""A collector on this machine: accepts OTLP over HTTP, decodes it and stores it."""
 
 import asyncio
 import gzip
@@ -28,7 +28,7 @@ class Seen(Struct, frozen=True):
 
 
 class Collector:
-    """What has arrived."""
+    """The received data."""
 
     def __init__(self) -> None:
         self.url = ""

@@ -1,4 +1,4 @@
-"""A stage whose runs are followed: with a clock that moves, and a collector that is told."""
+"""A setup for runs with telemetry: with a moving clock and a collector."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class TickingClock(FixedClock):
 
 
 class Followed:
-    """What a stage needs to be followed."""
+    """What a setup needs for telemetry."""
 
     def __init__(self, collector: Collector, store: Store | None = None, **plan: Any) -> None:
         self.telemetry = Telemetry(TelemetryOptions("1.0", endpoint=collector.url, **{**PLAN, **plan}))

@@ -1,4 +1,4 @@
-"""A collector that is away, hangs or answers nonsense is no concern of a run."""
+"""A collector that is unreachable, hangs or answers nonsense does not affect a run."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""The log goes to the collector, and each line of a run into its trace."""
+"""The log goes to the collector, and each line of a run into the run's trace."""
 
 import logging
 

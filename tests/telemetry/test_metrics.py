@@ -1,4 +1,4 @@
-"""What is counted, as a collector and Prometheus get it."""
+"""The metrics, as a collector and Prometheus get them."""
 
 from prometheus_client.parser import text_string_to_metric_families
 

@@ -1,4 +1,4 @@
-"""A followed store is the store it follows; looking back costs little and hurts nobody."""
+"""An observed store behaves like the store it wraps; reading back is cheap and harmless."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ RUN = RunId("r")
 
 
 class Ear:
-    """Remembers what it is told."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.runs = RunTracker()
@@ -50,7 +50,7 @@ class BrokenReads(EphemeralStore):
 
 
 async def filled(store: EphemeralStore, *, messages: int) -> int:
-    """Begin a run of many messages; returns the last number."""
+    """Start a run of many messages; returns the last number."""
     begun = [SessionCreated(SESSION, "/", "coder"), RunStarted(RUN, "x/y")]
     added = [MessageAdded(user_message("m"), "steer")] * messages
     return (await store.append(SESSION, 0, [*begun, *added]))[-1].seq

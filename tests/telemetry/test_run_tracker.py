@@ -1,4 +1,4 @@
-"""From records to what was done: whole lists of facts for each way that things can go."""
+"""Records become facts: the complete list of facts for each course of a run."""
 
 from typing import Any
 
@@ -57,12 +57,12 @@ def records(*events: Event, first: int = 1) -> list[Record]:
 
 
 def told(*events: Event) -> list[tuple[Any, ...]]:
-    """Return what is told of events in a run, in brief."""
+    """Return the facts of a run's events, in short form."""
     return brief(RunTracker().take(SESSION, records(CREATED, STARTED, *events)))
 
 
 def brief(facts: list[Any]) -> list[tuple[Any, ...]]:
-    """Return facts without their run, as far as they say something."""
+    """Return facts without their run, and without empty fields."""
     kinds = (ModelCall, ToolUse, UserWait, FinishedRun, ExtraUsage)
     return [
         (

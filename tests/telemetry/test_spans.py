@@ -36,7 +36,7 @@ def looks() -> SmallTool:
 
 
 async def told(collector: Collector, play: Play, *tools: SmallTool, **options: Any) -> str:
-    """Run a play to its end and tell all of it; returns the run's id."""
+    """Run a play to its end and export all of it; return the run's id."""
     plan = options.pop("plan", {})
     followed = Followed(collector, **plan)
     async with Stage(play, tools=tools, clock=followed.clock, **followed.parts) as stage:
@@ -246,7 +246,7 @@ async def test_only_a_share_of_the_traces_is_told_and_then_all_of_each(monkeypat
 
 
 async def test_a_run_of_a_process_that_died_goes_on_in_its_trace():
-    """The first process tells what had ended, the second all else: together that is one tree."""
+    """The first process exports finished spans, the second the others: together they form one tree."""
     never = asyncio.Event()
 
     async def hang(on: str) -> str:

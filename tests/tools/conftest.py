@@ -1,4 +1,4 @@
-"""What the tests of tools share: a working directory with something secret beside it."""
+"""Shared by the tests of tools: a working directory with a secret next to it."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ SWAPPER = """
 
 @pytest.fixture
 def cwd(tmp_path: Path) -> Path:
-    """Give an empty working directory."""
+    """Return an empty working directory."""
     path = tmp_path / "work"
     path.mkdir()
     return path
@@ -37,7 +37,7 @@ def cwd(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """Give a folder beside the working directory, with a file that no tool may touch."""
+    """Return a folder next to the working directory, with a file that no tool may touch."""
     path = tmp_path / "outside"
     path.mkdir()
     (path / "secret.txt").write_text("secret\n")

@@ -1,4 +1,4 @@
-"""A program in place of ripgrep, which does not end by itself."""
+"""A fake ripgrep that never ends on its own."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ async def told(folder: Path) -> int:
 
 
 async def has_ended(pid: int) -> bool:
-    """Tell whether a process that was killed ends, also where the machine is busy."""
+    """Return whether a killed process ends, even on a busy machine."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:

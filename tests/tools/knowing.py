@@ -1,4 +1,4 @@
-"""A model that has read every file just now, for tests of what it may change."""
+"""A model that has just read every file, for tests of changes."""
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -35,7 +35,7 @@ def knowing(context: ToolContext, **seen: str) -> ToolContext:
 
 
 def learn(context: ToolContext, output: ToolOutput) -> ToolContext:
-    """Add what a call has told about files, as a session does."""
+    """Add the facts of a call about files, like a session."""
     seen = dict(context.seen)
     for note in output.notes:
         if isinstance(note, FilesSeen):

@@ -1,4 +1,4 @@
-"""What a model is told about wrong arguments, word for word."""
+"""The messages to a model about wrong arguments, word for word."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Unified diffs: the recorded ones, and that any of them turns the old text into the new one."""
+"""Unified diffs: the recorded ones, and that each turns the old text into the new one."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Why a text is not found: what stands there instead, at a bounded cost."""
+"""Why a text was not found: the text that is there instead, at limited cost."""
 
 import pytest
 from hypothesis import given

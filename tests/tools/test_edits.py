@@ -1,4 +1,4 @@
-"""Edits replace what they say and keep what kind of text it was."""
+"""Edits replace exactly what they name, and keep the kind of text."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Changing files: only those the model knows, only as it knows them, and never what is protected."""
+"""Changing files: only files the model knows, in the state it knows, and never protected ones."""
 
 import asyncio
 from hashlib import sha256
@@ -86,7 +86,7 @@ async def test_a_change_tells_what_is_known_now_and_what_it_did(
 
 
 async def test_a_file_may_be_changed_again_after_a_change(cwd: Path, context: ToolContext):
-    """What a change tells is enough for the next one, until somebody else changes the file."""
+    """After its own change, the model may change the file again, unless another process changed it."""
     for number in range(3):
         args = {"path": "f", "content": f"{number}\n"}
         context = learn(context, await WriteFile().run(args, context))

@@ -23,12 +23,12 @@ TOOLS = {tool.spec.name: tool for tool in file_tools()}
 
 @pytest.fixture
 def context(context: ToolContext) -> ToolContext:
-    """Let every file be known, as if it was read just now."""
+    """Make every file known, as if it had just been read."""
     return knowing(context)
 
 
 class Outcome(Struct, frozen=True):
-    """What a call gave back, or the text of its error."""
+    """The result of a call, or the text of its error."""
 
     out: str = ""
     err: str = ""

@@ -1,4 +1,4 @@
-"""Listing: sorted, bounded, and never outside."""
+"""Listing: sorted, limited, and never outside."""
 
 import os
 import threading

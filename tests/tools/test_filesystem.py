@@ -1,4 +1,4 @@
-"""Opening and replacing files: no link is followed, nothing blocks, nothing is left half written."""
+"""Opening and replacing files: no link is followed, nothing blocks, no file is half written."""
 
 import errno
 import fcntl
@@ -37,7 +37,7 @@ from bridle.tools.paths import resolve
 from tests.tools.conftest import Swapping
 
 GO = threading.Event()
-"""An event that is never set: nobody stops the work."""
+"""An event that is never set: no one stops the work."""
 
 
 def read(cwd: Path, path: str) -> bytes:
@@ -669,7 +669,7 @@ def test_a_killed_write_leaves_the_old_or_the_new_file(cwd: Path):
 
 
 def remove(cwd: Path, path: str, *, stop: threading.Event = GO, change: bytes = b"") -> list[str]:
-    """Remove a file, which somebody may change just before; returns what was kept."""
+    """Remove a file that another process may change just before; return what was kept."""
     kept: list[str] = []
 
     def keep(absolute: str) -> None:

@@ -1,4 +1,4 @@
-"""Finding files by name: newest first, bounded, and nothing that a rule hides."""
+"""Finding files by name: newest first, limited, and nothing that a rule hides."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Searching contents: what is found, how it is shown, and what no pattern or file can make it do."""
+"""Searching contents: matches, their display, and patterns or files that try to do harm."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The stream of found lines: read in any pieces, bounded, and believed only if the file agrees."""
+"""The stream of matches: read in any pieces, limited, and checked against the file."""
 
 import json
 import os

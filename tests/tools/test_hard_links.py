@@ -1,4 +1,4 @@
-"""A denied file is denied by all of its names."""
+"""A denied file is denied under all its names."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lines described with one indentation get the one of the file."""
+"""Edits with wrong indentation get the indentation of the file."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Listing as a tool: rules and the outside; what patterns match is tested with the walk."""
+"""Listing as a tool: rules and paths outside; the walk's tests cover patterns."""
 
 from pathlib import Path
 

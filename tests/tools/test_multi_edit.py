@@ -1,4 +1,4 @@
-"""Several edits in one file: in order, all or none, and each with its own answer."""
+"""Several edits in one file: in order, all or none, each with its own result."""
 
 import asyncio
 import tempfile
@@ -22,7 +22,7 @@ from tests.tools.knowing import knowing
 
 @pytest.fixture
 def context(context: ToolContext) -> ToolContext:
-    """Let every file be known, as if it was read just now."""
+    """Make every file known, as if it had just been read."""
     return knowing(context)
 
 

@@ -1,4 +1,4 @@
-"""Names that were probably meant."""
+"""Suggestions for mistyped names."""
 
 import os
 from pathlib import Path

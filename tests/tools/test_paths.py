@@ -1,4 +1,4 @@
-"""Paths a model names stay inside the working directory."""
+"""Paths from a model stay inside the working directory."""
 
 import os
 import tempfile

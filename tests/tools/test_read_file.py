@@ -1,4 +1,4 @@
-"""Reading as a tool: what the session learns of a file, images, kept output, and helpful misses."""
+"""Reading as a tool: what the session learns of a file, images, stored output, and helpful errors."""
 
 import os
 from base64 import b64encode
@@ -66,7 +66,7 @@ async def test_a_file_too_large_to_be_edited_is_not_known(cwd: Path, context: To
 
 
 class Disturbed(ReadFile):
-    """A file that somebody writes to at the end of some readings."""
+    """A file that another process changes at the end of some reads."""
 
     def __init__(self, path: Path, *texts: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""ripgrep as a process: found, kept to its place, and ended."""
+"""ripgrep as a process: found, confined, and ended."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Secrets are found by name, and their values are masked in every form and across every cut."""
+"""Secrets are found by name, and their values are masked in every encoding and across every split."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What a model reads before it has done anything: short, and true to the schemas. Every turn pays for it."""
+"""The texts that a model reads first: short, and true to the schemas. Every turn pays for them."""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def specs(tools: dict[str, Tool]) -> dict[str, ToolSpec]:
 
 
 def names_in(text: str) -> set[str]:
-    """Return what a text quotes as a name, or writes like one."""
+    """Return the names in a text, quoted or not."""
     return {quoted or bare for quoted, bare in _NAME.findall(text)}
 
 

@@ -1,4 +1,4 @@
-"""The toolbox finds tools, checks calls and keeps output small."""
+"""The toolbox finds tools, checks calls and limits output."""
 
 import subprocess
 import sys

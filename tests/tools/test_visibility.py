@@ -1,4 +1,4 @@
-"""Rules decide what a search shows."""
+"""Rules decide which results a search shows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the web page says and hears: a login, commands, the board of a session and its patches."""
+"""The traffic of the web page: a login, commands, the view model of a session and its patches."""
 
 import asyncio
 import uuid
@@ -57,19 +57,19 @@ def told_by_board(scenario: Scenario) -> Sequence[Seen]:
 
 
 def noted(text: str) -> list[Seen]:
-    """Return what a note tells."""
+    """Return the content of a notice."""
     return [line for words, line in NOTES.items() if text.startswith(words)]
 
 
 class BoardReducer:
-    """Does what patches say, and tells what is new in what is shown then."""
+    """Applies patches, and reports what is new on the screen."""
 
     def __init__(self, view: ViewSnapshot) -> None:
         self._screen = DictScreen(view)
         self._answer = ""
 
     def feed(self, patch: Patch) -> list[Seen]:
-        """Return what one patch shows."""
+        """Return the visible part of one patch."""
         head, items = self._screen.head, {item.key: item for item in self._screen.items}
         assert not self._screen.apply([patch]), "everything would be loaded anew"
         match patch:
@@ -107,7 +107,7 @@ class BoardReducer:
 
 
 def _asked(before: Head, head: Head) -> Iterable[Seen]:
-    """Tell of a run that has begun, and of what somebody is asked."""
+    """Report the start of a run, and the questions to the user."""
     if head.run is not None and (before.run is None or before.run.run_id != head.run.run_id):
         yield began()
     known = {one.call_id for one in (*before.approvals, *before.questions)}
@@ -216,7 +216,7 @@ async def patches(http: Client, place: Place, after: int, is_open: asyncio.Event
 
 
 def _ended(patch: Patch) -> str | None:
-    """Return the run that a patch tells the end of."""
+    """Return the run whose end a patch reports."""
     return patch.item.run_id if isinstance(patch, Put) and isinstance(patch.item, Note) else None
 
 

@@ -131,7 +131,7 @@ class AcpDriver:
         return self._answers.setdefault(call_id, asyncio.get_running_loop().create_future())
 
     def told(self, update: Any) -> None:
-        """Take in an update of the session."""
+        """Process an update of the session."""
         match update.session_update:
             case "agent_message_chunk" | "agent_thought_chunk" if update.message_id is not None:
                 key = update.session_update
@@ -193,7 +193,7 @@ class AcpDriver:
 
 
 async def watch_loaded(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
-    """Watch a session in an editor of its own that loads it; who has not prompted is not told of the end."""
+    """Watch a session in a separate editor that loads it; an editor that sent no prompt gets no end."""
     folders = Folders(world.environ, place.cwd)
     editor = Editor()
     async with _wired(editor, lambda reader, writer: serve_editor(api, folders, reader, writer)) as agent:

@@ -1,4 +1,4 @@
-"""gRPC, by a client that knows Kontekst's tables only."""
+"""gRPC, with a client that knows only Kontekst's tables."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

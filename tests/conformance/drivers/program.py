@@ -1,4 +1,4 @@
-"""The command line: in a pipe, and at a terminal where somebody answers."""
+"""The command line: in a pipe, and on a terminal where a person answers."""
 
 import asyncio
 import json
@@ -112,7 +112,7 @@ class PipeDriver:
 
 
 class TerminalDriver:
-    """`bridle run` at a terminal, with somebody who presses keys."""
+    """`bridle run` at a terminal, with a person who presses keys."""
 
     def __init__(self, world: World, place: Place) -> None:
         self._world = world

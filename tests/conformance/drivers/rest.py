@@ -1,4 +1,4 @@
-"""REST: in our own words, and in Meerkat's."""
+"""REST: with Bridle's operations, and with Meerkat's."""
 
 import asyncio
 import json
@@ -110,7 +110,7 @@ class RestDriver:
 
 
 def read_item(name: str, data: bytes) -> Record | Delta:
-    """Read an event of ours; a record is known by its number."""
+    """Read one of Bridle's events; a record is known by its number."""
     return msgspec.json.decode(data, type=Record) if data.startswith(b'{"seq"') else _delta.decode(data)
 
 

@@ -1,4 +1,4 @@
-"""JSON-RPC: in Meerkat's words over stdio, and in our own over a socket and a WebSocket."""
+"""JSON-RPC: with Meerkat's methods over stdio, and with Bridle's over a socket and a WebSocket."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ Told = Callable[[str, Any], None]
 
 
 class RpcClient:
-    """One connection: requests are answered by number, notifications go to whoever plays the session."""
+    """One connection: responses are matched by number, notifications go to the player of the session."""
 
     def __init__(self, write: Write) -> None:
         self.told: dict[str, Told] = {}
@@ -58,7 +58,7 @@ class RpcClient:
         return await answered
 
     def take(self, line: bytes | str) -> None:
-        """Take in a line of the server."""
+        """Process a line from the server."""
         message = json.loads(line)
         if "method" not in message:
             self._asked[message["id"]].set_result(message)
@@ -181,14 +181,14 @@ class Watched:
         self._news = asyncio.Event()
 
     def take(self, method: str, params: Any) -> None:
-        """Take in a notification."""
+        """Process a notification."""
         kind: Any = Record if "record" in params else Delta
         self._items.append(msgspec.convert(params.get("record", params.get("delta")), kind))
         self.has_begun.set()
         self._news.set()
 
     async def lines(self) -> list[Seen]:
-        """Wait for the end of the run and return what was seen."""
+        """Wait for the end of the run and return everything visible."""
         while (told := self._told()) is None:
             self._news.clear()
             await self._news.wait()
@@ -304,7 +304,7 @@ async def over_websocket(world: World, place: Place) -> AsyncIterator[tuple[Driv
 
 
 async def watch_rpc(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
-    """Watch a session from its beginning, over a connection of its own."""
+    """Watch a session from its beginning, over a separate connection."""
     watched = Watched()
     async with _over_socket(world) as client:
         client.told[place.session] = watched.take

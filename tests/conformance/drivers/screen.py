@@ -1,4 +1,4 @@
-"""The terminal interface: keys are pressed, and what stands on the screen is read."""
+"""The terminal interface: press keys, and read the screen."""
 
 import asyncio
 import re
@@ -116,7 +116,7 @@ def _blocks(screen: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 class ScreenDriver:
-    """Somebody in front of a terminal."""
+    """A person at a terminal."""
 
     def __init__(self, tui: Tui, place: Place) -> None:
         self._tui = tui
@@ -133,7 +133,7 @@ class ScreenDriver:
             self._place.session = session
 
     async def open(self) -> None:
-        """Show the session of the play, or the begin of one in its folder."""
+        """Show the session of the play, or the start screen in its folder."""
         app, place = self._tui.app, self._place
         if place.scenario.begins:
             app.open_session(None, place.cwd)
@@ -168,7 +168,7 @@ class ScreenDriver:
                 await tui.press("enter")
 
     async def _look(self, line: Seen, *words: str) -> None:
-        """Wait for what is asked, and until keys count there."""
+        """Wait for the question, and until it accepts keys."""
         await self._tui.sees(*words)
         [card] = self._tui.app.screen.query(Card)
         await self._tui.until(lambda: card.has_focus_within and card._hears_at <= time.monotonic())
@@ -208,7 +208,7 @@ class ScreenDriver:
         return [view.render_line(y).text[1:].rstrip() for y in range(view.size.height)]
 
     def _is_over(self) -> bool:
-        """Tell whether the end of the run stands below its prompt."""
+        """Return whether the end of the run is shown below its prompt."""
         lines = self._lines
         begins = [at for at, line in enumerate(lines) if line == f"{SAID}{self._place.scenario.prompt}"]
         return bool(begins) and any(map(RULE.match, lines[begins[-1] :]))
@@ -224,12 +224,12 @@ async def opened(world: World) -> AsyncIterator[Tui]:
         tui = Tui(app, pilot)
         await tui.until(lambda: app.link.state == "ready" and app.main.panels)
         assert app.main.panels is not None
-        app.main.panels.asked._guard_s = 0.0  # nobody waits here to have read it
+        app.main.panels.asked._guard_s = 0.0  # no one waits here to have read it
         yield tui
 
 
 async def watch_screen(world: World, place: Place, api: SessionApi, is_on: asyncio.Event) -> list[Seen]:
-    """Watch a session on a screen of its own."""
+    """Watch a session on a separate screen."""
     async with opened(world) as tui:
         driver = ScreenDriver(tui, place)
         await driver.open()

@@ -122,7 +122,7 @@ class McpDriver:
         return [*self._asked, *map(said, self._spoken()), ended(result["outcome"], result["text"])]
 
     def _spoken(self) -> Sequence[str]:
-        """Return what the model said, turn by turn: it comes among lines about turns and tools."""
+        """Return the model's texts, turn by turn, from the lines about turns and tools."""
         tools = {call["name"] for reply in self._place.scenario.replies for call in reply.get("calls", ())}
         others = (*tools, "glob", "agent-1 started", "1 of 1 tool_calls", "the conversation was")
         turns = [""]
@@ -182,12 +182,12 @@ async def _driver(world: World, place: Place, name: str, connect: Any) -> tuple[
 
 @asynccontextmanager
 async def over_mcp(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
-    """Drive by a client that has one server for all plays; where nobody is there it fails to ask."""
+    """Drive with a client that has one server for all plays; without a person, its questions fail."""
     yield await _driver(world, place, "mcp", _by_stdio)
 
 
 @asynccontextmanager
 async def over_mcp_http(world: World, place: Place) -> AsyncIterator[tuple[Driver, SessionApi]]:
-    """Drive by a client of the newest protocol, over HTTP; where nobody is there it says so beforehand."""
+    """Drive with a client of the newest protocol, over HTTP; without a person, it says so beforehand."""
     name = "mcp http, alone" if place.scenario.is_unattended else "mcp http"
     yield await _driver(world, place, name, _by_http)

@@ -1,1 +1,1 @@
-"""Command lines: made from a grammar, judged, and run where they are judged to be harmless."""
+"""Command lines: generated from a grammar, judged, and run if they are judged harmless."""

@@ -1,4 +1,4 @@
-"""A cage: one long-lived cell of the sandbox in which lines run as the bash tool runs them."""
+"""One long-lived sandbox in which lines run like in the tool bash."""
 
 import asyncio
 import marshal
@@ -19,7 +19,7 @@ from tests.fuzz.lines import driver
 from tests.fuzz.lines.folder import Folder
 
 Walls = Literal["reading", "writable"]
-"""What holds a line: the sandbox of unasked commands, or the one in which folders can be changed."""
+"""The sandbox of a line: for reading, or with writable folders."""
 
 SESSION = SessionId("lines")
 BASH = "/bin/bash"
@@ -29,7 +29,7 @@ _MEMORY_BYTES = 512 * 1024 * 1024
 
 
 class Permit(Struct, frozen=True):
-    """A line that may run unasked, and how."""
+    """A line that may run without approval, and how."""
 
     line: str
     env: dict[str, str]
@@ -37,7 +37,7 @@ class Permit(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What one line came to."""
+    """The outcome of one line."""
 
     status: int
     """Its exit status; 124 when its time was over."""
@@ -51,14 +51,14 @@ class Outcome(Struct, frozen=True):
 
 
 class CageError(Exception):
-    """The cell does not answer any more."""
+    """The sandbox does not answer any more."""
 
 
 class Cage:
-    """Runs lines one by one, each in a shell of its own."""
+    """Runs lines one by one, each in a separate shell."""
 
     def __init__(self, folder: Folder, walls: Walls, runner: asyncio.Runner) -> None:
-        """Take a loop that runs only while the cell is opened and closed."""
+        """Use this runner only to open and close the sandbox."""
         self._folder = folder
         self._walls = walls
         self._runner = runner
@@ -67,7 +67,7 @@ class Cage:
         self._sent = 0
 
     def open(self) -> None:
-        """Start the cell and its driver."""
+        """Start the sandbox and its driver."""
         orders, self._orders = os.pipe()
         self._answers, answers = os.pipe()
         try:

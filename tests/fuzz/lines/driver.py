@@ -1,4 +1,4 @@
-"""The program inside a cell that starts one shell after the other; the standard library only.
+"""The program in the sandbox that starts one shell after the other; standard library only.
 
 ```
 hunt ──(argv)──> driver ── bash ── …        one shell for each line, nothing of one reaches the next
@@ -68,7 +68,7 @@ def _callers(listener: socket.socket | None) -> int:
 
 
 def _run(argv: list[bytes], env: dict[bytes, bytes], timeout_s: float) -> tuple[int, bytes, bytes, list[str]]:
-    """Run one shell; returns its status, what it printed, what it reported and what it left."""
+    """Run one shell; return its status, its output, its report and its leftovers."""
     output, report = os.memfd_create("output"), os.memfd_create("report")
     files = [(os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)]
     files += [(os.POSIX_SPAWN_DUP2, report, 3)]
@@ -108,7 +108,7 @@ def _left() -> list[str]:
 
 
 def _reap() -> bool:
-    """Take the status of what has ended; True while something has not."""
+    """Reap ended processes; return True while any still runs."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

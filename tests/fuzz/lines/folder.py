@@ -1,4 +1,4 @@
-"""The folder in which lines run: full of canaries, hostile in every way that a clone can be.
+"""The folder in which lines run: full of canaries, and hostile in every way that a clone can be.
 
 ```
 world/outside/    token, token.json     what no line may read        log      what canary programs write
@@ -75,10 +75,10 @@ State = dict[str, tuple[int, int, int, int, int]]
 
 
 class Folder:
-    """The world of the lines, built once; what a line changed is put back."""
+    """The world of the lines, built once; changes by a line are reverted."""
 
     def __init__(self, world: Path) -> None:
-        """Take an empty folder that does not lie below /tmp, where a cell shows nothing."""
+        """Use an empty folder outside /tmp, which the sandbox hides."""
         self.world = world
         self.project, self.outside, self.home = (world / name for name in ("project", "outside", "home"))
         self._socket: socket.socket | None = None
@@ -86,7 +86,7 @@ class Folder:
         self._state: State = {}
 
     def build(self) -> None:
-        """Make everything anew."""
+        """Make everything again."""
         self.close()
         for folder in (self.project, self.outside, self.home):
             shutil.rmtree(folder, ignore_errors=True)
@@ -139,7 +139,7 @@ class Folder:
             self._socket = None
 
     def state(self) -> State:
-        """Look at everything."""
+        """Record the state of everything."""
         found: State = {}
         waiting = [str(self.world)]
         while waiting:
@@ -167,7 +167,7 @@ class Folder:
         )
 
     def was_called(self) -> bool:
-        """Say whether something has connected to the socket of the project."""
+        """Return whether something has connected to the socket of the project."""
         try:
             assert self._socket is not None
             self._socket.accept()[0].close()
@@ -184,7 +184,7 @@ class Folder:
             os.utime(self.world / path, (_OLD_S, _OLD_S))
 
     def put_back(self) -> bool:
-        """Remove what is new and write the log and the indexes of git anew; False when more has changed."""
+        """Remove what is new and write the log and the indexes of git again; False when more has changed."""
         now = self.state()
         for path in sorted(now.keys() - self._state.keys(), reverse=True):
             os.rmdir(path) if stat.S_ISDIR(now[path][2]) else os.unlink(path)

@@ -1,4 +1,4 @@
-"""Lines of bash, made from the rules in `grammar.txt` and from the tables of the judge itself."""
+"""Generates bash lines from the rules in `grammar.txt` and from the tables of the judge itself."""
 
 import random
 import re

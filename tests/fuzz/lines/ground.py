@@ -1,4 +1,4 @@
-"""The ground of the hunt: the folder, its two cages, and what a line did there."""
+"""The test environment: the folder, its two sandboxes, and the effects of a line there."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -29,23 +29,23 @@ _MAX_DETAIL = 160
 
 
 class Effect(Struct, frozen=True):
-    """What a line did that no unasked line may do."""
+    """An effect of a line that no line may have without approval."""
 
     kind: Kind
     detail: str
 
 
 class Ground:
-    """Runs lines behind both kinds of walls and looks at what has changed."""
+    """Runs lines in both sandboxes and checks what has changed."""
 
     def __init__(self, world: Path, runner: asyncio.Runner) -> None:
-        """Take an empty folder, not below /tmp."""
+        """Use an empty folder outside /tmp."""
         self.folder = Folder(world)
         self._config = plain_config()
         self._cages = {walls: Cage(self.folder, walls, runner) for walls in WALLS}
 
     def build(self) -> None:
-        """Make the folder anew, and cages around it."""
+        """Make the folder again, and cages around it."""
         self.close()
         self.folder.build()
         for cage in self._cages.values():
@@ -53,7 +53,7 @@ class Ground:
         self.folder.configure(self._config)
 
     def configure(self, config: Config) -> None:
-        """Give the project's repository other settings, until the next ones."""
+        """Change the settings of the project's repository until the next change."""
         self._config = config
         self.folder.configure(config)
 

@@ -1,4 +1,4 @@
-"""The hunt for lines that are judged to run unasked and do something: judge, run, make small, report."""
+"""Finds lines that run without approval but have an effect: judge, run, shrink, report."""
 
 import time
 from collections import Counter
@@ -18,7 +18,7 @@ from tests.fuzz.lines.ground import WALLS, Effect, Ground
 from tests.fuzz.lines.repositories import Config, plain_config
 
 NAME = "command_lines"
-"""Of its part of the corpus."""
+"""The name of its corpus file."""
 LINES = 200_000
 MAX_JUDGE_S = 1.0
 _HANG_S = 5.0
@@ -26,14 +26,14 @@ _BATCH = 25
 _SHRINK_S = 20.0
 _MAX_ALIKE = 3
 _MAX_OF_KIND = 20
-"""How many findings are made small and shown: with the same effect, and of the same kind."""
+"""How many findings are shrunk and shown: with the same effect, and of the same kind."""
 
 Judge = Callable[[str], Permit | None]
-"""Says how a line runs unasked; None for one that is asked about."""
+"""Returns how a line may run without approval; None if it needs approval."""
 
 
 class Finding(Struct, frozen=True):
-    """A line that did something."""
+    """A line that had an effect."""
 
     line: str
     config: str
@@ -47,16 +47,16 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct):
-    """What a hunt came to."""
+    """The result of a hunt."""
 
     judged: int = 0
     allowed: int = 0
     run: int = 0
     effects: Counter[Walls] = field(default_factory=Counter)
-    """How many lines did something, behind which walls."""
+    """How many lines had an effect, by sandbox."""
     kinds: Counter[tuple[Walls, str]] = field(default_factory=Counter)
     findings: list[Finding] = []
-    """Small ones, each line once."""
+    """Shrunk, each line once."""
     slow: int = 0
     slowest_s: float = 0.0
     slowest: str = ""
@@ -96,7 +96,7 @@ def judge_of(ground: Ground) -> Judge:
 
 
 def made_lines(seed: int, count: int) -> Iterator[str]:
-    """Return so many lines of the grammar."""
+    """Return `count` lines of the grammar."""
     grammar = Grammar(seed)
     return (grammar.line() for _ in range(count))
 

@@ -96,12 +96,12 @@ class Config(Struct, frozen=True):
 
 
 def make_repository(folder: Path) -> None:
-    """Commit what is in a folder twice, once with a signature."""
+    """Commit the content of a folder twice, once with a signature."""
     names = [name for name in _COMMITTED if (folder / name).exists()]
     _run(folder, "init", "-q", "-b", "main")
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink() and ".git" not in path.parts:
-            os.utime(path, (_OLD_S, _OLD_S))  # or git writes an index anew only because it is not sure
+            os.utime(path, (_OLD_S, _OLD_S))  # or git writes an index again only because it is not sure
     _run(folder, "add", "--", *names)
     _run(folder, "commit", "-q", "-m", "first")
     ids = {"tree": _run(folder, "rev-parse", "HEAD^{tree}"), "parent": _run(folder, "rev-parse", "HEAD")}

@@ -1,4 +1,4 @@
-"""All targets by name; each module holds those of one kind of input."""
+"""All targets by name; each module has the targets for one kind of input."""
 
 from tests.fuzz.target import Target
 from tests.fuzz.targets import heads, stored, told, wires, written

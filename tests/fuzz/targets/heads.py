@@ -1,4 +1,4 @@
-"""Targets: what strangers send to a port: HTTP heads and messages of gRPC."""
+"""Targets: data that strangers send to a port: HTTP headers and gRPC messages."""
 
 import asyncio
 from typing import Any
@@ -44,7 +44,7 @@ def run_proxy(data: bytes) -> None:
 
 
 class _Wire:
-    """A transport that keeps what is written."""
+    """A transport that records all writes."""
 
     def __init__(self) -> None:
         self.written = bytearray()
@@ -89,7 +89,7 @@ async def _app(scope: Any, receive: Any, send: Any) -> None:
 
 
 def run_http(data: bytes) -> None:
-    """Speak HTTP with a stranger: whole answers only, no error of ours, nothing kept beyond the bounds."""
+    """Speak HTTP with a stranger: only complete answers, no internal error, limited memory."""
     wire, failures = _Wire(), []
 
     async def go() -> None:
@@ -149,7 +149,7 @@ class _Closed:
 
 
 def run_grpc(data: bytes) -> None:
-    """Take commands of a stream: what is no message is refused by its parser, all else is answered."""
+    """Accept commands of a stream: its parser rejects invalid messages, all others get an answer."""
     commands = []
     for piece in data.split(b"%%"):
         try:

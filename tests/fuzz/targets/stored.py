@@ -1,4 +1,4 @@
-"""Targets: what lies in files of a store, of Kontekst, of a model."""
+"""Targets: files of a store, of Kontekst, of a model."""
 
 import asyncio
 import tempfile
@@ -54,7 +54,7 @@ def _decoded(data: bytes) -> list[Record]:
 
 
 def run_records(data: bytes) -> None:
-    """Read stored lines: StoreCorrupt or a record that is written again as it was; the fold stands all."""
+    """Read stored lines: StoreCorrupt, or a record that is written back unchanged; the fold accepts all."""
     for record in (records := _decoded(data)):
         again = decode_record(encode(record))
         if not isinstance(record.event, Unknown):

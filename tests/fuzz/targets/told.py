@@ -1,4 +1,4 @@
-"""Targets: what a model says, and what its tools and hooks are given."""
+"""Targets: output of models, and input of their tools and hooks."""
 
 import os
 import tempfile
@@ -41,7 +41,7 @@ _RULES = (parse_rule("allow", "bash(echo:*)"), parse_rule("deny", "read_file(sec
 
 
 def run_shell(data: bytes) -> None:
-    """Judge a command line: no error of ours hides behind a doubt, and a doubt is always asked about."""
+    """Judge a command line: doubt hides no internal error, and always needs approval."""
     command = text_of(data)
     access = shell_access(command, "/nowhere", "/nowhere")
     assert "an error in Bridle" not in access.doubt, access.doubt
@@ -52,7 +52,7 @@ def run_shell(data: bytes) -> None:
 
 
 def run_code(data: bytes) -> None:
-    """Read code blocks of a reply: a block that is closed is read the same from what is written of it."""
+    """Read the code blocks of a reply: a closed block survives being written and read again."""
     text = data.decode("utf-8", "replace")
     for stop in ("end_turn", "max_tokens"):
         read = read_reply(Message("assistant", (Text(text),)), stop)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def run_code(data: bytes) -> None:
 
 
 def run_edit(data: bytes) -> None:
-    """Edit a text: a ToolError, or a text that differs only by what was asked for."""
+    """Edit a text: a ToolError, or a text that differs only as requested."""
     text, old, new = parts_of(data, 3)
     for occurrence in (0, 1, 2):
         try:
@@ -82,7 +82,7 @@ def run_edit(data: bytes) -> None:
 
 
 def run_diff(data: bytes) -> None:
-    """Write a diff and read it: what was removed and added makes the one text of the other."""
+    """Write a diff and read it: its removals and additions turn one text into the other."""
     old, new = parts_of(data, 2)
     made = unified_diff(old, new, "a.py") if old else new_file_diff(new, "a.py")
     if old and made and "too many" not in made:
@@ -148,7 +148,7 @@ _SPEC = ToolSpec(
 
 
 def run_arguments(data: bytes) -> None:
-    """Put arguments right: a ToolError in words, or what the schema takes; twice is the same as once."""
+    """Correct arguments: a ToolError with a reason, or valid arguments; twice is the same as once."""
     builder = ReplyBuilder("vendor", 0)
     builder.call(0, call_id="c", name="t", args=data.decode("utf-8", "surrogateescape"))
     [call] = builder.finish("tool_use", Usage(), "").message.calls
@@ -197,7 +197,7 @@ _MASKER = Masker({"KEY": "hunter2-hunter2", "OTHER": "p/ss w\u00f6rd+=\u00e9\u00
 
 
 def run_mask(data: bytes) -> None:
-    """Mask secrets: none is left, and pieces give what the whole gives."""
+    """Mask secrets: none is left, and pieces give the same result as the whole."""
     text = text_of(data)
     masked = _MASKER.mask(text)
     assert "hunter2-hunter2" not in masked

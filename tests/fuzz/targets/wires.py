@@ -1,4 +1,4 @@
-"""Targets: what comes over a wire, however it is cut."""
+"""Targets: data from a wire, split in any way."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -64,7 +64,7 @@ def run_sse(data: bytes) -> None:
 
 
 def run_reply(reader: Callable[[Endpoint, ModelRequest], Any], data: bytes) -> None:
-    """Read an answer of a vendor: only a ProviderError, which tells no key, or a reply that can be stored."""
+    """Read an answer of a vendor: a ProviderError without the key, or a reply that can be stored."""
     made = reader(_ENDPOINT, _REQUEST)
     try:
         for event in SseParser().feed(data):

@@ -1,4 +1,4 @@
-"""Targets: what people write into files and settings."""
+"""Targets: files and settings that people write."""
 
 import tempfile
 from contextlib import suppress
@@ -73,7 +73,7 @@ def run_json_config(data: bytes) -> None:
 
 
 def run_skill(data: bytes) -> None:
-    """Read a skill: what is wrong is told, never raised; rendering puts arguments in once."""
+    """Read a skill: problems are reported, never raised; rendering inserts arguments once."""
     text = text_of(data)
     parts = read_front_matter(text)
     assert text.endswith(parts.body) or parts.syntax == "toml"

@@ -1,4 +1,4 @@
-"""Servers that behave badly, each in one way; the first argument says which."""
+"""Servers that misbehave, each in one way; the first argument selects it."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ def stubborn() -> None:
 
 
 def indexing() -> None:
-    """Begin to index and never end."""
+    """Start to index and never end."""
 
     def begin(_: Message) -> None:
         send({"id": 1, "method": "window/workDoneProgress/create", "params": {"token": "i"}})
@@ -73,7 +73,7 @@ def stillborn() -> None:
 
 
 def chatty() -> None:
-    """Print to the same pipe by mistake, and go on."""
+    """Print to the same pipe by mistake, and continue."""
     sys.stdout.write("Debugger listening\nContent-Type: text\r\n")
     sys.stdout.flush()
     serve({"textDocument/definition": lambda message: (print("DEBUG"), reply(message, []))})
@@ -86,7 +86,7 @@ def flooding() -> None:
 
 
 def boasting() -> None:
-    """Announce a message that nobody could hold."""
+    """Announce a message of an impossible size."""
     read()
     sys.stdout.write("Content-Length: 99999999999\r\n\r\n")
     sys.stdout.flush()
@@ -125,7 +125,7 @@ def strangers() -> None:
 
 
 def wrong_versions() -> None:
-    """Speak of versions that are not the one that is asked about."""
+    """Report on versions that were not asked about."""
 
     def speak(message: Message) -> None:
         document = message["params"]["textDocument"]
@@ -258,7 +258,7 @@ def fixing() -> None:
 
 
 def encoded() -> None:
-    """Agree on an encoding that nobody offered."""
+    """Choose an encoding that was not offered."""
     serve({}, positionEncoding="utf-7")
 
 

@@ -1,4 +1,4 @@
-"""What the players need: a language server reduced to reading and writing messages."""
+"""Shared by the fake servers: a language server reduced to reading and writing messages."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ def uri_of(message: Message) -> str:
 
 
 def serve(handlers: dict[str, Handler], **capabilities: Any) -> None:
-    """Answer the greeting and the farewell, and hand everything else on; what nobody handles is left open."""
+    """Answer `initialize` and `shutdown`, and pass on everything else; unhandled requests get no answer."""
     usual = {"textDocumentSync": 1, "definitionProvider": True, "renameProvider": True}
     while (message := read()) is not None:
         method = message.get("method", "")

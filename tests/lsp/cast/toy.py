@@ -1,4 +1,4 @@
-"""A server for a toy language: `def NAME` defines, `use NAME` uses; to use what is not defined is an error.
+"""A server for a toy language: `def NAME` defines, `use NAME` uses; using an undefined name is an error.
 
 Arguments change its manners: `versionless`, `pull`, `late-pull` (says so after the greeting), `stale` (first
 says again what held before), `utf-8`, `utf-32`, `watch` (wants to hear of files, and shows what it heard).

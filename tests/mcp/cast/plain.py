@@ -1,4 +1,4 @@
-"""A server on the SDK with a bit of everything: `python plain.py [name]`."""
+"""An SDK server with a bit of everything: `python plain.py [name]`."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ def say(text: str) -> str:
 
 @server.tool()
 def pid() -> int:
-    """Say which process this is."""
+    """Return which process this is."""
     return os.getpid()
 
 
@@ -103,7 +103,7 @@ def day(day: str) -> str:
 
 @server.prompt()
 def greet(name: str, mood: str = "calm") -> str:
-    """Greet somebody."""
+    """Greet someone."""
     return f"Greet {name} in a {mood} way."
 
 

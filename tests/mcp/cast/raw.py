@@ -1,4 +1,4 @@
-"""A server written by hand, of the handshake era, that behaves as badly as its first argument says."""
+"""A hand-written server of the handshake generation that misbehaves as its first argument says."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Ten pairs that say the same in other words."""
+"""Ten pairs of texts with the same meaning in different words."""
 
 from bridle.memory.embedders import Embedder
 

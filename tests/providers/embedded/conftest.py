@@ -1,4 +1,4 @@
-"""The real weights, as the tests of the managed server get them."""
+"""The real weights, from the same source as in the tests of the managed server."""
 
 from tests.providers.llama.conftest import weights
 

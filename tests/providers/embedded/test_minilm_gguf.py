@@ -1,4 +1,4 @@
-"""Model files made out of published weights."""
+"""Model files made from published weights."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""The embedded runtime is a llama-server with another program."""
+"""The embedded runtime behaves like a llama-server."""
 
 import sys
 from pathlib import Path

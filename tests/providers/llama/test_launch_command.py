@@ -1,4 +1,4 @@
-"""A server's process is tied to its owner before it becomes the server."""
+"""A server process is tied to its owner before it becomes the server."""
 
 import os
 import subprocess
@@ -73,7 +73,7 @@ def test_a_watched_program_ends_when_its_owner_does() -> None:
     process.stdin.close()
 
     assert process.wait(timeout=PATIENCE_S) == -9
-    assert process.stdout.read() == ""  # nobody holds the pipe any more
+    assert process.stdout.read() == ""  # no one holds the pipe any more
     process.stdout.close()
 
 

@@ -1,4 +1,4 @@
-"""Options become a command line, and those that cannot work are refused before anything starts."""
+"""Options become a command line; impossible ones are rejected before anything starts."""
 
 import sys
 from pathlib import Path

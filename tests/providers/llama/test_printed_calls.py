@@ -1,4 +1,4 @@
-"""A printed call is taken for one only when the whole answer is nothing else."""
+"""A printed call counts as a call only if it is the whole answer."""
 
 import json
 

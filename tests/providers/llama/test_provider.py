@@ -1,4 +1,4 @@
-"""Answers from a llama-server: streamed, counted, with tools it may not know, and repaired after a crash."""
+"""Answers from a llama-server: streamed, counted, with constrained tools, and after a crash."""
 
 import asyncio
 import os
@@ -207,7 +207,7 @@ async def test_a_server_that_runs_already_is_asked_and_left_running(stand_in: St
 
 @pytest.fixture(params=["embedded", "executable"])
 def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
-    """Give the options of each real runtime."""
+    """Return the options of each real runtime."""
     options = LlamaOptions(model=str(weights), ctx_size=2048, threads=1)
     if request.param == "embedded":
         return embedded_options(weights, options)
@@ -312,7 +312,7 @@ async def test_a_real_server_that_is_killed_is_replaced(real: LlamaOptions) -> N
         # between two requests
         assert server.pid is not None
         os.kill(server.pid, signal.SIGKILL)
-        while server.pid is not None:  # noqa: ASYNC110 - nobody else is told of it
+        while server.pid is not None:  # noqa: ASYNC110 - no one else is told of it
             await asyncio.sleep(0.01)
         _, reply = await collect(provider, request("Say hello.", tools=()))
         assert reply.message.text

@@ -1,4 +1,4 @@
-"""A server is started once for all who ask, started again after a crash, and ended without a trace."""
+"""A server starts once for all users, restarts after a crash, and leaves nothing behind."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ async def crash(server: LlamaServer) -> None:
     assert server.pid is not None
     os.kill(server.pid, signal.SIGKILL)
     async with asyncio.timeout(PATIENCE_S):
-        while server.pid is not None:  # noqa: ASYNC110 - nobody else is told of it
+        while server.pid is not None:  # noqa: ASYNC110 - no one else is told of it
             await asyncio.sleep(0.01)
 
 
@@ -253,7 +253,7 @@ asyncio.run(main())
 
 @pytest.fixture(params=["embedded", "executable"])
 def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
-    """Give the options of each real runtime."""
+    """Return the options of each real runtime."""
     options = LlamaOptions(model=str(weights), ctx_size=256, threads=1)
     if request.param == "embedded":
         return embedded_options(weights, options)
@@ -319,7 +319,7 @@ async def test_a_folder_of_models_is_served_by_name(
         await server.facts("nope")
 
     assert caught.value.kind == "model_not_found"
-    # it serves each model from a process of its own, which must not be left behind either
+    # it serves each model from a separate process, which must not be left behind either
     threads = Path(f"/proc/{server.pid}/task").glob("*/children")
     (loaded,) = [int(pid) for thread in threads for pid in thread.read_text().split()]
     await crash(server)

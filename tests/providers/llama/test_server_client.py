@@ -1,4 +1,4 @@
-"""What servers of several versions say about themselves is read alike."""
+"""The self-descriptions of servers of several versions are read alike."""
 
 from typing import Any
 

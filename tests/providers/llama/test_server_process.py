@@ -1,4 +1,4 @@
-"""A server process is listened to, and ended with everything it started."""
+"""The output of a server process is read, and the process ends with all its children."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ async def printed(child: ServerProcess, line: str) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process runs; a dead one that nobody has collected does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Token counts: many texts in one question, each asked once, estimated when there is no answer."""
+"""Token counts: many texts per request, each counted once, estimated without an answer."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

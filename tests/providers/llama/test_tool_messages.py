@@ -1,4 +1,4 @@
-"""Every result of a turn reaches a model without a tool role, and so does the prompt after it."""
+"""Models without a tool role get every result of a turn, and the next prompt."""
 
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Text, ToolCall, ToolResult, user_message

@@ -1,4 +1,4 @@
-"""How a request is put to a model that knows no tools, by its size and by what was asked."""
+"""How a request is adapted to a model without tools, by size and content."""
 
 from typing import Any
 

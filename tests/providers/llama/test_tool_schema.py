@@ -1,4 +1,4 @@
-"""Schemas for servers: what a grammar can follow is kept, the rest is left to the check of the arguments."""
+"""Schemas for servers: grammars get what they can follow; the argument check covers the rest."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A call written as text shows its arguments while they come, however the text is cut."""
+"""The arguments of a call written as text are streamed, at every split of the text."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is asked and answered in front of the vendors' own SDKs, and how both readings are compared."""
+"""Requests and replies for the vendors' own SDKs, and the comparison of both readings."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ REPLIES = {
 
 
 class Reading(Struct):
-    """What somebody made of an answer."""
+    """One reading of an answer."""
 
     text: str = ""
     reasoning: str = ""

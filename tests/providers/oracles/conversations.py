@@ -1,4 +1,4 @@
-"""Conversations to send: any that a session can hold, with every vendor's seals and with broken ones."""
+"""Random conversations: any that a session can hold, with vendors' signatures, valid or broken."""
 
 import asyncio
 from typing import Any

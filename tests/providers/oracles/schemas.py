@@ -1,4 +1,4 @@
-"""A type that the SDKs turn into a schema by themselves."""
+"""A type that the SDKs convert to a schema themselves."""
 
 from datetime import date
 from typing import Literal

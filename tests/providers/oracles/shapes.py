@@ -1,4 +1,4 @@
-"""Does a value fit a vendor's request type? Stricter than the vendor's own check: unknown keys are refused.
+"""Check a value against a vendor's request type, more strictly than the vendor: unknown keys fail.
 
 Pydantic reads an `Iterable` lazily and lets a TypedDict have extra keys, so the SDKs' types are walked here.
 """

@@ -1,4 +1,4 @@
-"""The `anthropic` package as the oracle: it reads what we read, and would send what we send."""
+"""The `anthropic` package as an oracle: it reads the same replies and sends the same requests."""
 
 from typing import Any
 

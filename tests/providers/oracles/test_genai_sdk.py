@@ -1,4 +1,4 @@
-"""The `google-genai` package as the oracle: it reads what we read, and would send what we send."""
+"""The `google-genai` package as an oracle: it reads the same replies and sends the same requests."""
 
 import asyncio
 import base64

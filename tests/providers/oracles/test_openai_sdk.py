@@ -1,4 +1,4 @@
-"""The `openai` package as the oracle: it reads what we read, and would send what we send."""
+"""The `openai` package as an oracle: it reads the same replies and sends the same requests."""
 
 import json
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""Small readers of the other wires, written from their vendors' documents and checked with their SDKs."""
+"""Small parsers for the other wires, written from the vendors' documents and checked with their SDKs."""
 
 from typing import Any
 

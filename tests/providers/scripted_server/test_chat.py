@@ -1,4 +1,4 @@
-"""Chat Completions without a stream; with one it is covered by the contract suite."""
+"""Chat Completions without a stream; the contract tests cover streams."""
 
 import aiohttp
 from inline_snapshot import snapshot

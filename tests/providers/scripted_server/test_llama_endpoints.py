@@ -1,4 +1,4 @@
-"""What a llama-server answers besides chat."""
+"""The endpoints of a llama-server besides chat."""
 
 import aiohttp
 import pytest

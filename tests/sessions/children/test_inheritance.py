@@ -1,4 +1,4 @@
-"""What a sub-agent begins with, and what it is bounded by."""
+"""What a sub-agent starts with, and what limits it."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Sub-agents of a run that is closed after a cut: they are closed too, and what they used is counted once."""
+"""Sub-agents of a run that is closed after a crash are closed too, and their usage counts once."""
 
 from bridle.core.ids import SessionId
 from bridle.core.messages import Usage, user_message
@@ -49,7 +49,7 @@ def engine_on(store: EphemeralStore) -> Engine:
         store=store,
         claims=LocalClaims(),
         models=OneModel(Parts({})),
-        load_agent=lambda name, cwd: None,  # nobody runs anything here
+        load_agent=lambda name, cwd: None,  # no one runs anything here
         tools=(),
         clock=FixedClock(),
         chance=CountingChance(1_000),

@@ -1,4 +1,4 @@
-"""The questions of sub-agents: they show wherever somebody watches, and are answered once."""
+"""Questions of sub-agents: they appear wherever a client watches, and are answered once."""
 
 import asyncio
 
@@ -189,7 +189,7 @@ async def test_what_is_still_open_can_be_withdrawn():
 
 
 class SlowStore(EphemeralStore):
-    """Holds up one append, when told to."""
+    """Delays one append on demand."""
 
     gate: Gate | None = None
 
@@ -322,7 +322,7 @@ async def test_a_run_rests_while_all_that_work_for_it_wait_for_a_person():
 
 
 async def passes(is_so):
-    """Let everybody else work until something is so that nobody tells of."""
+    """Let all other tasks run until a condition holds that no event announces."""
     for _ in range(1_000):
         if is_so():
             return

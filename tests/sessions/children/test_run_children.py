@@ -1,4 +1,4 @@
-"""Sub-agents: what they are given, how they end, who is asked, and that nothing outlives its parent."""
+"""Sub-agents: their input, their end, whom they ask, and that nothing outlives the parent."""
 
 import asyncio
 import re

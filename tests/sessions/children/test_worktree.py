@@ -1,4 +1,4 @@
-"""A git worktree for a sub-agent: kept when something was changed, and nothing of the repository runs."""
+"""A git worktree for a sub-agent: kept if something changed, and nothing of the repository runs."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Give a repository with one commit."""
+    """Return a repository with one commit."""
     folder = tmp_path / "work"
     (folder / "src").mkdir(parents=True)
     (folder / "src" / "a.txt").write_text("one\n")

@@ -1,4 +1,4 @@
-"""Compaction: what the model is asked, what is recorded, and that a failure changes nothing."""
+"""Compaction: the request to the model, the recorded events, and that a failure changes nothing."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -60,7 +60,7 @@ IS_SUMMARY = compaction.INSTRUCTION_FILE.read_text("utf-8")
 
 
 class Scribe:
-    """A model that answers with what a function makes of the request."""
+    """A model whose answers a function computes from the request."""
 
     def __init__(self, answer: Callable[[ModelRequest], Answer] = lambda request: "sum") -> None:
         self.requests: list[ModelRequest] = []
@@ -85,7 +85,7 @@ class Scribe:
 
     @property
     def questions(self) -> list[str]:
-        """What it was asked to sum up."""
+        """The input of its last summary."""
         return [one.messages[0].text for one in self.requests if one.system == IS_SUMMARY]
 
     async def aclose(self) -> None:
@@ -158,7 +158,7 @@ async def world(
 
 
 async def done(provider: Scribe, session: Session, *, keep: str = "", trigger: Any = "manual", **more: Any):
-    """Compact a session, and return what is to be recorded."""
+    """Compact a session, and return the events to record."""
     async with world(provider, session, **more) as (engine, setup):
         return await compact(
             engine, setup, setup.backend, session, trigger=trigger, bill=MeteredCalls(), keep=keep
@@ -586,7 +586,7 @@ async def test_play_a_user_compacts_between_runs_and_says_what_to_keep():
     assert model.requests[-1].messages[0] == compacted.message
     assert model.requests[-1].messages[-1] == user_message("go on")
     assert state.known.pins == ("the API",)
-    assert state.known.totals.messages == 2 + 2 * 6 + 2  # a summary is nobody's message
+    assert state.known.totals.messages == 2 + 2 * 6 + 2  # a summary is no one's message
 
 
 async def test_play_there_may_be_nothing_to_compact():

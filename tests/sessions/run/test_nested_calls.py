@@ -1,4 +1,4 @@
-"""Calls that the code of a running call makes: judged, asked about and recorded like the model's own."""
+"""Calls made by the code of a running call: judged, approved and recorded like the model's own."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What is said before a run begins: settings that have no effect."""
+"""Notices before a run starts: settings that have no effect."""
 
 import asyncio
 from contextlib import aclosing
@@ -29,7 +29,7 @@ async def test_what_has_no_effect_is_said_once_in_a_session():
 
 
 async def test_it_is_said_before_a_model_is_refused():
-    """The model that a project names is left out: else nobody would know why another one was asked for."""
+    """The notice names the model of the project that is ignored; otherwise the user would not know why."""
     async with Stage(Play(), notes=(NOTE,)) as stage:
         watching = stage.service.watch(stage.session)
         await anext(watching)

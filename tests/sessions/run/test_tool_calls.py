@@ -1,4 +1,4 @@
-"""What a call can ask for besides running: an answer for always, an answer from the user, a changed fact."""
+"""What a call can request besides running: a lasting answer, a user's answer, a changed fact."""
 
 import asyncio
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def change() -> SmallTool:
 
 
 class Asker(SmallTool):
-    """Asks the user and tells the answers."""
+    """Asks the user and returns the answers."""
 
     async def run(self, args, context):
         assert context.ask is not None
@@ -127,7 +127,7 @@ async def test_the_time_an_answer_takes_is_not_the_tools():
 
 
 class Notes(SmallTool):
-    """Tells facts with its result, and shows the facts it is lent."""
+    """Returns facts with its result, and shows the facts it gets."""
 
     async def run(self, args, context):
         seen = FilesSeen((SeenFile("a.py", args["on"]),))

@@ -1,4 +1,4 @@
-"""Folders as Claude Code, the Codex CLI and Crush leave them, written by hand in their shapes."""
+"""Folders in the formats of Claude Code, the Codex CLI and Crush, written by hand."""
 
 import json
 from pathlib import Path

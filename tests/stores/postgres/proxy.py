@@ -1,4 +1,4 @@
-"""A proxy before PostgreSQL that cuts a connection after so many bytes, or takes none."""
+"""A proxy in front of PostgreSQL that cuts a connection after a number of bytes, or accepts none."""
 
 import asyncio
 from contextlib import suppress
@@ -43,7 +43,7 @@ class Proxy:
         self._left = {"up": None, "down": None, direction: size}
 
     def hold(self) -> None:
-        """Keep back what the server answers."""
+        """Hold back the server's answers."""
         self._goes_on.clear()
 
     def go_on(self) -> None:

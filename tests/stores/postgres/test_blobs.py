@@ -1,4 +1,4 @@
-"""Blobs in the database: of one tenant only, and gone when they are old and unused."""
+"""Blobs in the database belong to one tenant, and are removed when old and unused."""
 
 import zlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""One worker of all machines holds a session; what it held is free once it is declared gone."""
+"""One worker of the cluster holds a session; its claims are released once it is declared dead."""
 
 import asyncio
 from pathlib import Path
@@ -98,7 +98,7 @@ async def test_a_claim_whose_answer_was_lost_is_ours(url: str, tmp_path: Path, s
 async def test_a_claim_that_nobody_waits_for_any_more_is_given_back(
     url: str, postgres: Postgres, tmp_path: Path
 ):
-    """The session is ours by the time the caller is cancelled, and nobody has heard of it."""
+    """The session is ours by the time the caller is cancelled, and no one has heard of it."""
     other = PostgresClaims(postgres, "two")
     async with Proxy(tmp_path) as proxy, asyncio.timeout(PATIENCE_S):
         slow = Postgres(proxy.url(url), size=2)

@@ -1,4 +1,4 @@
-"""News of other nodes arrive soon, or a word that some may have been missed."""
+"""Notifications from other nodes arrive soon, or a message says that some may be missing."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from tests.stores.sample import CountingClock, S, created, said
 
 
 class Ear:
-    """Keeps what it hears."""
+    """Records its notifications."""
 
     def __init__(self) -> None:
         self.heard: list[str | None] = []

@@ -1,4 +1,4 @@
-"""The tables come to be once, by whoever is first; nodes of two versions can work beside each other."""
+"""The tables are created once, by the first node; nodes of two versions can work side by side."""
 
 import asyncio
 from itertools import chain

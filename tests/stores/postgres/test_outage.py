@@ -1,4 +1,4 @@
-"""A server that is killed, stopped or frozen in the middle: runs wait, and nothing is lost or doubled."""
+"""A server that is killed, stopped or frozen: runs wait, and nothing is lost or duplicated."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A database that is away is waited for; one that will never be there is named, without its password."""
+"""The pool waits for an unreachable database, and reports a wrong address without its password."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What only the journal of many machines does: fences, lost answers, tenants, news."""
+"""Features of the PostgreSQL store only: fences, lost answers, tenants, notifications."""
 
 import asyncio
 from itertools import chain
@@ -23,7 +23,7 @@ from tests.stores.sample import OTHER, RUN, CountingClock, S, created, finished,
 
 
 class StuckClock(CountingClock):
-    """Shows what it was set to."""
+    """Shows the time that was set."""
 
     def __init__(self, now_ms: int) -> None:
         self.now = now_ms

@@ -1,4 +1,4 @@
-"""An editor: the client side of the official package, on a socket pair with our agent at its other end."""
+"""An editor: the client of the official package, on a socket pair with Bridle's agent."""
 
 import asyncio
 import socket
@@ -32,7 +32,7 @@ Choose = Callable[[ToolCallUpdate, list[PermissionOption]], str | None]
 
 
 class Editor:
-    """Keeps what it is told, and answers what it is asked."""
+    """Records updates, and answers requests."""
 
     def __init__(self) -> None:
         self.updates: list[dict[str, Any]] = []
@@ -115,7 +115,7 @@ async def wires() -> tuple[
 async def editing(
     api: SessionApi, cwd: Path, environ: Mapping[str, str], capabilities: ClientCapabilities | None = None
 ) -> AsyncIterator[tuple[ClientSideConnection, Editor]]:
-    """Connect an editor to an agent of its own, greeted already."""
+    """Connect an editor to a new agent that is already initialized."""
     (reader, writer), (own_reader, own_writer) = await wires()
     serving = asyncio.create_task(serve_editor(api, Folders(environ, str(cwd)), own_reader, own_writer))
     editor = Editor()

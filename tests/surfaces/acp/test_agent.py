@@ -1,4 +1,4 @@
-"""The agent of an editor, spoken to by the client of the official package."""
+"""The agent of an editor, tested with the client of the official package."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ class Desk:
         return await self.agent.prompt(session_id=self.session, prompt=[text_block(text)])
 
     async def events(self) -> list[Any]:
-        """Return what is stored of the session."""
+        """Return the records of the session."""
         return [record.event for record in await self.stage.service.ask(Records(SessionId(self.session)))]
 
     async def end(self) -> RunEnded:
@@ -592,7 +592,7 @@ async def test_a_session_that_is_loaded_twice_at_once_is_followed_once(tmp_path:
 
 
 async def test_a_prompt_is_answered_also_when_what_happens_cannot_be_told(tmp_path: Path, env: Env):
-    """An editor that waits for ever helps nobody."""
+    """An editor that waits forever helps no one."""
     play = Play(says("hello", usage=Usage(input=-7, output=-7)))  # as only a broken model server says
     async with sitting(Stage(play), tmp_path, env) as desk:
         with pytest.raises(RequestError, match="could not be followed"):

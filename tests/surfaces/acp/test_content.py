@@ -1,4 +1,4 @@
-"""Blocks of a prompt, and parts of a message."""
+"""Content blocks of a prompt, and parts of a message."""
 
 import pytest
 from acp import (

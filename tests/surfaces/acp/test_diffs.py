@@ -1,4 +1,4 @@
-"""Diffs, taken apart."""
+"""Diffs, split into files."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Requests of our own that look, by the client of the official package."""
+"""The read-only extension requests, from the client of the official package."""
 
 from pathlib import Path
 from typing import Any

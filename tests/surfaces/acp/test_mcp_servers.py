@@ -1,4 +1,4 @@
-"""Tool servers, in the words of the protocol."""
+"""MCP servers, in the protocol's format."""
 
 from typing import Any
 

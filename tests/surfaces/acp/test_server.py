@@ -1,4 +1,4 @@
-"""One connection of an editor, cut at any place."""
+"""One connection of an editor, cut off at any point."""
 
 import asyncio
 import json

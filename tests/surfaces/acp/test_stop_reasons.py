@@ -1,4 +1,4 @@
-"""Why a prompt has no more to say."""
+"""The stop reasons of prompts."""
 
 import pytest
 

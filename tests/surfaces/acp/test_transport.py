@@ -1,4 +1,4 @@
-"""Lines of an editor: whatever comes, the connection goes on."""
+"""Lines from an editor: the connection survives any of them."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}
 
 
 async def exchange(*lines: bytes, most_bytes: int = MAX_LINE_BYTES) -> tuple[list[Any], list[Any]]:
-    """Send lines, hang up, and return what was taken and what was answered."""
+    """Send lines, disconnect, and return the accepted lines and the answers."""
     (reader, writer), (own_reader, own_writer) = await wires()
     link = LineTransport(own_reader, own_writer, most_bytes)
     writer.write(b"".join(line + b"\n" for line in lines))

@@ -1,4 +1,4 @@
-"""What happens in a session, as an editor is told."""
+"""The session updates that an editor gets."""
 
 from typing import Any
 

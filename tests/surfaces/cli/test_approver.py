@@ -1,4 +1,4 @@
-"""`bridle run` as a person sees it: on a terminal of its own, with questions and keys."""
+"""`bridle run` as a person sees it: on a terminal, with questions and keys."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ def greeting(bridle: Bridle) -> Path:
 
 
 def screen(terminal: Terminal) -> str:
-    """Return what was shown, without the transient lines and what wiped them."""
+    """Return the output without transient lines."""
     pieces = terminal.screen.split("\r\x1b[K")
     kept = [
         piece.rpartition("… ")[0] if index < len(pieces) - 1 else piece for index, piece in enumerate(pieces)

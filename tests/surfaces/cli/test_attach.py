@@ -1,4 +1,4 @@
-"""`bridle attach`: joining a run from another window, answering it, leaving it, and finding it again."""
+"""`bridle attach`: join a run from another terminal, answer it, leave it, and join again."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Every limit of `bridle run`, from its flag to the exit code, with what was said until then."""
+"""Every limit of `bridle run`, from its flag to the exit code, with the text so far."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What `bridle kernel` writes, and where."""
+"""What `bridle kernel` prints, and where."""
 
 import io
 import os

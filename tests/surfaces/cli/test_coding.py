@@ -1,4 +1,4 @@
-"""A whole piece of work on a real project: find a bug, read, edit with approval, run the tests; go back."""
+"""A whole task in a real project: find a bug, read, edit with approval, run the tests; rewind."""
 
 import json
 from pathlib import Path

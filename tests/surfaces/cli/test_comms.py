@@ -1,4 +1,4 @@
-"""Agents of two homes, in processes of their own, talk to each other."""
+"""Agents of two homes, in separate processes, exchange messages."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class Listener:
 
 @pytest.fixture
 def other(bridle: Bridle, tmp_path: Path) -> Bridle:
-    """Give the program with another home."""
+    """Return the program with another home."""
     home = tmp_path / "other/.bridle"
     home.mkdir(parents=True)
     return Bridle({**bridle.env, "HOME": str(home.parent), "BRIDLE_HOME": str(home)}, bridle.project)

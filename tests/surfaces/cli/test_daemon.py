@@ -1,4 +1,4 @@
-"""`bridle daemon` and `bridle ps`: looking at the daemon, its log, and what starts it by itself."""
+"""`bridle daemon` and `bridle ps`: the daemon's status, its log, and its automatic start."""
 
 import configparser
 import json

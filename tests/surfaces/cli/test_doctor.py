@@ -405,7 +405,7 @@ def test_every_trouble_comes_with_a_command_that_exists(bridle: Bridle, trouble:
 
 
 def is_command(text: str) -> bool:
-    """Tell whether a shell could run it, and whether Bridle knows it if it is one of Bridle's."""
+    """Return whether a shell could run it, and if it is a Bridle command, whether it exists."""
     words = shlex.split(text)
     if words[0] == "bridle":
         parser.parse(words[1:])  # raises UsageError

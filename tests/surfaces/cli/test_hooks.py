@@ -35,7 +35,7 @@ runtime = { type = "http", url = "http://127.0.0.1:1/", headers = { A = "hush" }
 
 @pytest.fixture
 def guard(bridle: Bridle) -> Path:
-    """Give a home with hooks; returns the program of one."""
+    """Create a home with hooks; return the program of one."""
     (bridle.home / "config.toml").write_text(CONFIG)
     path = bridle.home / "hooks/guard.py"
     path.parent.mkdir()

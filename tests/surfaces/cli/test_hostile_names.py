@@ -1,4 +1,4 @@
-"""Names from models, records and files cannot steer the terminal, whichever command shows them."""
+"""Names from models, records and files cannot control the terminal, whichever command shows them."""
 
 import json
 import re

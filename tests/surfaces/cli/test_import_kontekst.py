@@ -1,4 +1,4 @@
-"""`bridle import kontekst`, and what is there afterwards."""
+"""`bridle import kontekst`, and its results."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.surfaces.command import Bridle, Done
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Give a data directory as Kontekst leaves it."""
+    """Return a data directory as Kontekst leaves it."""
     folder = tmp_path / "kontekst"
     (folder / "sessions").mkdir(parents=True)
     (folder / "sessions" / f"{ID}.jsonl").write_bytes(WRITTEN + b"garbage\n")

@@ -1,4 +1,4 @@
-"""`bridle import claude|codex|crush`, and what is there afterwards."""
+"""`bridle import claude|codex|crush`, and its results."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.surfaces.command import Bridle, Done
 
 @pytest.fixture
 def user(bridle: Bridle) -> Path:
-    """Give the home folder of a user, with what three programs have left in it."""
+    """Return the home folder of a user, with what three programs have left in it."""
     folder = Path(bridle.env["HOME"])
     claude_folder(folder, str(bridle.project))
     codex_folder(folder, str(folder / "gone"))

@@ -1,4 +1,4 @@
-"""`bridle init`: what it finds, asks, writes and tries; in a pipe and on a terminal."""
+"""`bridle init`: what it finds, asks, writes and tests; in a pipe and on a terminal."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`bridle kernel` and code mode as people use them: in a pipe and at a terminal."""
+"""`bridle kernel` and code mode as people use them: in a pipe and on a terminal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run whose record is not kept fails: the home was deleted or moved while it went on."""
+"""A run that cannot be recorded fails: the home was deleted or moved during the run."""
 
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The outermost frame: help, exit codes, one-line errors and broken outputs."""
+"""The outermost layer: help, exit codes, one-line errors and broken outputs."""
 
 import os
 import subprocess

@@ -201,7 +201,7 @@ def test_one_of_yours_is_switched_off_in_a_project(bridle: Bridle):
 
 
 def test_one_of_a_project_is_switched_off_there(bridle: Bridle):
-    """That changes the project, so what else it brings has to be looked at again."""
+    """This changes the project, so its other settings must be reviewed again."""
     servers = {"a": {"command": "sh"}, "b": {"command": "sh"}}
     (bridle.project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     bridle("trust", "--yes")

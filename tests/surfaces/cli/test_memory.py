@@ -12,7 +12,7 @@ HERON = "The staging database is called heron."
 
 @pytest.fixture
 def talked(bridle: Bridle) -> Bridle:
-    """Give a project with two sessions; memory has the light embedder, as a user without weights has."""
+    """Return a project with two sessions; memory has the light embedder, as a user without weights has."""
     for text in (CAT, HERON):
         assert bridle("run", "-p", "--model", "scripted/demo", text).code == 0
     return bridle

@@ -1,4 +1,4 @@
-"""`bridle run --output-schema` as a script sees it: the value on stdout, all else on stderr."""
+"""`bridle run --output-schema` in scripts: the value on stdout, everything else on stderr."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""`bridle rpc` as a program: in a pipe, at a socket, and with what it refuses."""
+"""`bridle rpc` as a program: in a pipe, on a socket, and its refusals."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def test_a_pipe_is_answered_line_by_line(bridle: Bridle):
 
 
 def test_files_do_as_well_as_pipes(bridle: Bridle, tmp_path: Path):
-    """The end of a file is not the end of who reads the answers: a run goes on to its own end."""
+    """The end of a file is not the end of who reads the answers: a run continues to its own end."""
     asked, answered = tmp_path / "in", tmp_path / "out"
     model = bridle.script({"text": "late", "delay_ms": 300})
     asked.write_text(lines(("session/create", {"prompt": "x", "model": model})))

@@ -1,4 +1,4 @@
-"""`bridle run` as a script sees it: outputs, exit codes, bad input, Ctrl-C and what comes after a crash."""
+"""`bridle run` in scripts: outputs, exit codes, bad input, Ctrl-C and recovery after a crash."""
 
 import asyncio
 import fcntl
@@ -451,7 +451,7 @@ def test_flags_change_the_prompt_that_waits(bridle: Bridle, greeting: Path):
 
 
 def test_a_prompt_that_waits_behind_a_stopped_run_is_not_begun(bridle: Bridle):
-    """Nobody may answer for the user that it is still wanted."""
+    """Only the user can say that the run is still wanted."""
     bridle("run", "--model", bridle.script(READ, EDIT), "first")
     leave_in_queue(bridle, "second", RunOptions(model=bridle.script(ECHO)))
 

@@ -1,4 +1,4 @@
-"""Following a run: who answers its questions when the one who should is not there any more."""
+"""Following a run: its questions are answered even if the first client has gone."""
 
 import asyncio
 import os

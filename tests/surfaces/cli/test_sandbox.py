@@ -1,4 +1,4 @@
-"""`bridle sandbox` as a script uses it: streams, exit status, rules, and what holds the program."""
+"""`bridle sandbox` in scripts: streams, exit codes, rules and confinement."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Commands through the daemon say exactly what they say without it, and know when not to use it."""
+"""Commands print the same with and without the daemon, and know when not to use it."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def same(text: str) -> str:
 
 
 def fresh(bridle: Bridle) -> None:
-    """Begin with the same files."""
+    """Start with the same files."""
     for path in bridle.project.iterdir():
         path.unlink()
     (bridle.project / "hello.py").write_text('print("hello")\n')

@@ -1,4 +1,4 @@
-"""`bridle session steer`, `queue`, `decide` and `cancel`: a word to a run of the daemon, from anywhere."""
+"""`bridle session steer`, `queue`, `decide` and `cancel` control a run of the daemon from anywhere."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

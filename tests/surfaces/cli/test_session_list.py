@@ -97,7 +97,7 @@ def test_sub_agents_are_listed_below_their_parent():
         family("a", 1, updated_at=6),
         family("a.1", 2, "a", 5),
         family("lost", 6, "gone", 4),
-        family("x", 6, "y", 3),  # nobody is his own grandfather, whatever a file says
+        family("x", 6, "y", 3),  # no one is his own grandfather, whatever a file says
         family("y", 5, "x", 2),
     ]
 

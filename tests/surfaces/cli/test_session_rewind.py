@@ -1,4 +1,4 @@
-"""Going back as a person does it: look at the turns, look at the changes, go, and change one's mind."""
+"""A rewind as a person does it: list the turns, see the changes, rewind, and undo the rewind."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def tree(bridle: Bridle) -> Tree:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the one folder of all these tests: a session knows its own by its path."""
+    """Return the one folder of all these tests: a session knows its own by its path."""
     return tmp_path_factory.mktemp("undoing")
 
 
@@ -59,7 +59,7 @@ def home(place: Path) -> Path:
 
 @pytest.fixture
 def bridle(place: Path, home: Path, env: dict[str, str]) -> Iterator[Bridle]:
-    """Give a session of two prompts that edited, and changed things by a command; made once, then copied."""
+    """Yield a session of two prompts that edited, and changed things by a command; made once, then copied."""
     now, kept = place / "now", place / "kept"
     before = os.umask(0o022)
     program = Bridle(env, now / "project")

@@ -8,7 +8,7 @@ from tests.surfaces.command import Bridle, Done
 
 @pytest.fixture
 def skills(bridle: Bridle) -> Path:
-    """Give a folder of skills of the project, with two of them."""
+    """Return a folder of skills of the project, with two of them."""
     folder = bridle.project / ".bridle/skills"
     (folder / "review").mkdir(parents=True)
     (folder / "review/SKILL.md").write_text(

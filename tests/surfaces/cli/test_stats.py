@@ -34,7 +34,7 @@ NOW_MS = int(time.time() * 1000)
 
 
 class Then:
-    """A clock that stands where it was put."""
+    """A clock that shows the time it was set to."""
 
     def __init__(self, at_ms: int) -> None:
         self.at_ms = at_ms

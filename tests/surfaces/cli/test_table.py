@@ -7,7 +7,7 @@ from bridle.surfaces.shared.terminal import Screen
 
 
 class Wide(io.StringIO):
-    """A screen; without a size of its own it has 80 columns."""
+    """A screen; 80 columns wide by default."""
 
     def isatty(self) -> bool:
         return True

@@ -15,7 +15,7 @@ Command = Callable[..., Done]
 
 @pytest.fixture
 def cluster(bridle: Bridle) -> Command:
-    """Give the command with a database of its own."""
+    """Return the command with a separate database."""
     (bridle.home / "config.toml").write_text('[store]\nbackend = "postgres"\n[scale]\nnode = "here"\n')
     url = fresh_database()
     return lambda *args: bridle(*args, BRIDLE_DATABASE_URL=url)

@@ -130,7 +130,7 @@ def test_a_repository_without_settings_can_be_trusted(bridle: Bridle):
 
 
 def test_servers_of_a_project_are_shown_and_trusted(bridle: Bridle):
-    """What its program would be given is shown, but not what may be a secret."""
+    """The arguments and variables of its program are shown, except possible secrets."""
     server = {
         "command": "./serve",
         "args": ["-x"],

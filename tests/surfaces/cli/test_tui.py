@@ -1,4 +1,4 @@
-"""`bridle` alone and `bridle tui`, as far as they are commands: where they do not work, they say why."""
+"""`bridle` alone and `bridle tui` as commands: where they do not work, they say why."""
 
 from tests.surfaces.command import Bridle, Done
 

@@ -1,4 +1,4 @@
-"""`bridle web`: a link that logs in, a browser that opens it, and a hint for who is far away."""
+"""`bridle web`: a link that logs in, a browser that opens it, and a hint for remote users."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A daemon of the test's own home, ended with the test."""
+"""A daemon for the test's home, stopped after the test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.surfaces.daemon.process import DaemonProcess
 
 @pytest.fixture
 def daemon(home: Path, env: dict[str, str]) -> Iterator[DaemonProcess]:
-    """Give a daemon that is not started yet."""
+    """Yield a daemon that is not started yet."""
     daemon = DaemonProcess(home, env)
     yield daemon
     daemon.close()

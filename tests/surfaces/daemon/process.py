@@ -1,4 +1,4 @@
-"""A real daemon of its own home, to be killed and started again."""
+"""A real daemon with a separate home, to be killed and restarted."""
 
 import asyncio
 import os

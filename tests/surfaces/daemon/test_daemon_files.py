@@ -1,4 +1,4 @@
-"""The files of a daemon: a lock that says who lives, a socket, a token."""
+"""The files of a daemon: a lock that shows it is alive, a socket, a token."""
 
 import fcntl
 import os

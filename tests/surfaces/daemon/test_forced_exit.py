@@ -1,4 +1,4 @@
-"""A node ends, also where threads wait for what does not come."""
+"""A node exits even if threads wait forever."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Each way of a run over the wire of Kontekst: a real daemon, and a client that knows only its tables."""
+"""Each course of a run over Kontekst's wire: a real daemon, and a client that knows only the tables."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ class Wire:
 
 @pytest.fixture
 async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
-    """Give a daemon whose model answers by what it is asked."""
+    """Yield a daemon whose model answers by what it is asked."""
     project = tmp_path / "project"
     project.mkdir()
     (project / "a.txt").write_text("a")
@@ -82,7 +82,7 @@ async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
 
 
 def kinds(told: list[Told]) -> list[str]:
-    """Return what was told, without the fragments."""
+    """Return the events without fragments."""
     return [kind for kind, _ in told if kind != "token"]
 
 

@@ -1,4 +1,4 @@
-"""The HTTP service of a real daemon: where it listens, whom it lets in, and how it ends."""
+"""The HTTP service of a real daemon: where it listens, which clients it accepts, and how it ends."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ class Web:
 
 @pytest.fixture
 async def web(tmp_path: Path) -> AsyncIterator[Web]:
-    """Give a daemon whose model answers by what it is asked."""
+    """Yield a daemon whose model answers by what it is asked."""
     project = tmp_path / "project"
     project.mkdir()
     script = tmp_path / "script.json"

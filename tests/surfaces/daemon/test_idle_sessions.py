@@ -1,4 +1,4 @@
-"""Idle sessions are put away long before their time where there are too many, or too little memory."""
+"""Idle sessions are unloaded early if there are too many, or too little memory."""
 
 import asyncio
 from contextlib import suppress

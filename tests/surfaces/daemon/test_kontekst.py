@@ -1,4 +1,4 @@
-"""The daemon of a Kontekst installation: its sessions go on, and it can read what happens."""
+"""The daemon of a Kontekst installation: its sessions continue, and Kontekst can read the results."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ from tests.surfaces.grpc.client import Run
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Give a data directory with one session."""
+    """Return a data directory with one session."""
     folder = tmp_path / "data"
     (folder / "sessions").mkdir(parents=True)
     (folder / "sessions" / f"{ID}.jsonl").write_bytes(WRITTEN)
@@ -52,7 +52,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def beside(data: Path, env: dict[str, str]) -> Iterator[DaemonProcess]:
-    """Give a daemon that is not started yet."""
+    """Yield a daemon that is not started yet."""
     environ = make_kontekst_home(str(data / "config.toml"), env)
     daemon = DaemonProcess(Path(environ["BRIDLE_HOME"]), environ)
     yield daemon
@@ -65,7 +65,7 @@ def contents(data: Path) -> list[str]:
 
 
 async def asked_again(client: RemoteService, after: int) -> None:
-    """Wait until a resumed run asks what nobody has answered."""
+    """Wait until a resumed run repeats its open question."""
     async for item in client.watch(ID, after):
         if isinstance(item, Record) and isinstance(item.event, ApprovalRequested):
             return

@@ -1,4 +1,4 @@
-"""Starting a daemon: at once, on the ruins of another, and where it cannot be."""
+"""Starting a daemon: normally, after a crashed one, and where it cannot start."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Where a listener may listen."""
+"""Addresses at which a listener may listen."""
 
 import pytest
 

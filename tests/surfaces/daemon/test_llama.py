@@ -1,4 +1,4 @@
-"""A real llama-server under the daemon: it starts, answers, crashes, comes back, and outlives nobody."""
+"""A real llama-server under the daemon: it starts, answers, crashes, restarts and ends with the daemon."""
 
 import asyncio
 import os
@@ -60,7 +60,7 @@ async def answer(client: RemoteService, session: SessionId, text: str) -> RunEnd
 
 
 async def first_word(client: RemoteService, session: SessionId) -> None:
-    """Begin a long answer and wait until it has begun to come."""
+    """Start a long answer and wait until it has begun to come."""
     watch = client.watch(session)
     await anext(watch)
     await client.submit(session, Prompt(user_message("Tell me a long story about a dog."), RunOptions()))

@@ -1,4 +1,4 @@
-"""The life of a real daemon: what ends it, what does not, and what is left of its runs."""
+"""The life of a real daemon: what ends it, what does not, and what remains of its runs."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Servers of a real daemon: shared by its sessions, seen by its clients, and gone when it is gone."""
+"""Servers of a real daemon: shared by its sessions, visible to its clients, and gone with it."""
 
 import json
 import os
@@ -48,7 +48,7 @@ DONE = {"text": "done"}
 
 @pytest.fixture
 def daemon(home: Path, env: dict[str, str]) -> Iterator[DaemonProcess]:
-    """Give a daemon with servers, and with language servers on its PATH."""
+    """Yield a daemon with servers, and with language servers on its PATH."""
     (home / "config.toml").write_text(CONFIG)
     programs = str(Path(sys.executable).parent)
     made = DaemonProcess(home, {**env, "PATH": os.pathsep.join([programs, env["PATH"]])})

@@ -1,4 +1,4 @@
-"""The page of a real daemon: opened when somebody asks for it, and there again after every kind of end."""
+"""The page of a real daemon: served on request, and again after every kind of end."""
 
 import asyncio
 import signal
@@ -48,7 +48,7 @@ async def test_the_page_survives_a_daemon_that_is_killed_and_one_that_is_ended(d
 async def test_a_port_that_is_taken_is_no_trouble(daemon: DaemonProcess, home: Path):
     others = [await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)]
     taken = others[0].sockets[0].getsockname()[1]
-    with suppress(OSError):  # somebody else has it, which is as good
+    with suppress(OSError):  # someone else has it, which is as good
         others.append(await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", WEB_PORT))
     daemon.place.make_folders()
     daemon.place.keep_web(f"127.0.0.1:{taken}")

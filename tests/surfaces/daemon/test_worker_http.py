@@ -1,4 +1,4 @@
-"""What a worker tells by HTTP: that it lives, whether it takes work, its metrics to who may see them."""
+"""A worker's HTTP endpoints: liveness, readiness, and metrics for those who may see them."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

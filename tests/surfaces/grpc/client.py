@@ -1,4 +1,4 @@
-"""A client of Kontekst that knows nothing of ours: compiled from `client.proto` when it is first used."""
+"""A Kontekst client independent of Bridle: compiled from `client.proto` on first use."""
 
 import asyncio
 import tempfile
@@ -38,7 +38,7 @@ Told = tuple[str, dict[str, Any]]
 
 @cache
 def messages() -> dict[str, Any]:
-    """Compile the proto into message classes, in a pool of its own beside the server's."""
+    """Compile the proto into message classes, in a pool separate from the server's."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "client.bin"
         status = protoc.main(["protoc", f"-I{PROTO.parent}", f"--descriptor_set_out={target}", PROTO.name])

@@ -1,4 +1,4 @@
-"""The window in Kontekst's numbers, over sessions as they are stored."""
+"""The window in Kontekst's numbers, for stored sessions."""
 
 from typing import Any
 

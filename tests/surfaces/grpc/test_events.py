@@ -66,7 +66,7 @@ def ended(outcome: Any, text: str = "", reason: str = "") -> RunEnded:
 
 
 def plain(events: Iterable[RunEvent]) -> list[Any]:
-    """Put events into few words: the name alone, or with the call, or with what is said."""
+    """Shorten events: the name alone, or with the call, or with the text."""
     told: list[Any] = []
     for event in events:
         kind = event.WhichOneof("event")
@@ -101,7 +101,7 @@ def pair(call_id: str, end: str = "tool_completed") -> list[Any]:
 
 
 class World:
-    """The calls of a turn, made to happen in an order that somebody draws."""
+    """The calls of a turn, in a randomly drawn order."""
 
     def __init__(self, fates: list[Fate], draw: Any) -> None:
         self.fates = dict(zip(map(named, range(len(fates))), fates, strict=True))

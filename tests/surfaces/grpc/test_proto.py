@@ -1,4 +1,4 @@
-"""The proto file says what the published tables say, and the code that is checked in comes from it."""
+"""The proto file matches the published tables, and the checked-in code matches the proto file."""
 
 import runpy
 from pathlib import Path

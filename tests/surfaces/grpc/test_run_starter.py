@@ -1,4 +1,4 @@
-"""How runs begin over the wire: sessions, agents, folders, skills, and what is refused."""
+"""How runs start over the wire: sessions, agents, folders, skills, and refusals."""
 
 import threading
 from pathlib import Path

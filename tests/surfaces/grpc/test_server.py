@@ -1,4 +1,4 @@
-"""The server around the streams: the daemon's calls, the token, the socket, limits, rude clients."""
+"""The server around the streams: daemon calls, the token, the socket, limits, rude clients."""
 
 import asyncio
 import stat
@@ -193,7 +193,7 @@ async def test_a_slow_reader_misses_tokens_and_no_other_event():
     async with Stage(Flood(20_000, "x" * KIB)) as stage, serving(stage.service) as served:
         run = served.run()
         await run.start("flood me", session_id="play")
-        ended = await stage.until(RunEnded)  # nobody waits for who does not read
+        ended = await stage.until(RunEnded)  # no one waits for who does not read
         told = await run.until("completed")
 
     tokens = [event for event in told if event[0] == "token"]

@@ -1,4 +1,4 @@
-"""Every situation of a Run stream, by a client that was compiled from the published tables."""
+"""Every situation of a Run stream, with a client compiled from the published tables."""
 
 import asyncio
 import time
@@ -282,7 +282,7 @@ async def test_unknown_calls_and_second_thoughts_are_ignored():
 
 
 async def test_an_approval_before_the_proposal_counts_for_nothing():
-    """A client cannot have seen what it would approve, although the engine asks about it already."""
+    """A client cannot have seen the call, although the engine already asks for approval."""
     tool = Shy()
     play = Play(says("", call("c1", "look"), call("c2", "look", "b")), says("Done."))
     async with Stage(play, tools=[tool]) as stage, serving(stage.service) as served:
@@ -587,7 +587,7 @@ async def test_a_second_start_is_refused_while_it_runs_and_after():
 
 
 async def test_a_question_of_a_tool_is_answered_by_nobody():
-    """The wire has no words for it, and a run that waits for ever helps nobody."""
+    """The protocol has no message for it, and a run that waits forever helps no one."""
     tool = Curious()
     play = Play(says("", call("c1", "ask")), says("Then not."))
     async with Stage(play, tools=[tool]) as stage, serving(stage.service) as served:

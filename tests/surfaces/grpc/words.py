@@ -1,4 +1,4 @@
-"""What tests say about the events of a run."""
+"""Short names for the events of a run in tests."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ TOOLS_COMPLETED: Told = ("tools_completed", {})
 
 
 def turn(text: str) -> list[Told]:
-    """What is told of a reply of words."""
+    """The events of a text reply."""
     return [("token", {"text": text}), ("turn_completed", {"content": text}), SNAPSHOT]
 
 

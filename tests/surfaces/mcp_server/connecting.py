@@ -1,4 +1,4 @@
-"""The official client, connected to our server over a wire in memory."""
+"""The official client, connected to Bridle's server in memory."""
 
 import json
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
 async def serving(
     api: SessionApi, home: Path, runs: ClientRuns | None = None, *, trusts_caller: bool = True
 ) -> AsyncIterator[BridleServer]:
-    """Give a server over a session API, for a home and a project of its own."""
+    """Yield a server over a session API, with its own home and project."""
     project = home.parent / "project"
     project.mkdir(exist_ok=True)
     environ = {"BRIDLE_HOME": str(home), "HOME": str(home.parent)}
@@ -34,18 +34,18 @@ async def serving(
 
 @asynccontextmanager
 async def connected(server: BridleServer, era: Era = "legacy", **options: Any) -> AsyncIterator[Client]:
-    """Give a client of one era."""
+    """Yield a client of one era."""
     async with Client(InMemoryTransport(server.server), mode=era, **options) as client:
         yield client
 
 
 def text_of(result: CallToolResult) -> str:
-    """Return what a result says."""
+    """Return the text of a result."""
     [block] = result.content
     assert isinstance(block, TextContent)
     return block.text
 
 
 def json_of(result: CallToolResult) -> Any:
-    """Return what a result of Meerkat's tools says."""
+    """Return the value of a result of Meerkat's tools."""
     return json.loads(text_of(result))

@@ -1,4 +1,4 @@
-"""What the tools take, checked at the edge."""
+"""The arguments of the tools, validated on arrival."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the model of a caller may not do, unless the user has started the server to trust it."""
+"""What a calling model may not do, unless the user started the server with `--trust-caller`."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Forms for approvals and questions, and what comes back in them."""
+"""Forms for approvals and questions, and their answers."""
 
 from typing import Any, get_args
 

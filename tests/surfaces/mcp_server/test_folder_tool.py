@@ -1,4 +1,4 @@
-"""`bridle_folder`: what there is in a folder."""
+"""`bridle_folder`: what is available in a folder."""
 
 import json
 from pathlib import Path

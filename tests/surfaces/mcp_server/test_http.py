@@ -1,4 +1,4 @@
-"""Streamable HTTP: the official client with the token, and everybody else."""
+"""Streamable HTTP: the official client with the token, and all other clients."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Meerkat's own tools: their shapes, and tools of the client that answer between its calls."""
+"""Meerkat's own tools: their formats, and callback tools that answer between calls."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is told while a run goes on."""
+"""Progress messages during a run."""
 
 from bridle.core.ids import CallId, RunId
 from bridle.core.messages import ToolResult

@@ -1,4 +1,4 @@
-"""Sessions as resources, and those who want to hear of changes."""
+"""Sessions as resources, and clients that listen for changes."""
 
 import json
 from pathlib import Path

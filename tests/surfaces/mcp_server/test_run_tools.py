@@ -1,4 +1,4 @@
-"""`bridle_run` and `bridle_resume`, by the official client of both eras."""
+"""`bridle_run` and `bridle_resume`, with the official client of both protocol generations."""
 
 import asyncio
 from pathlib import Path
@@ -352,7 +352,7 @@ async def no_form(context: Any, params: Any) -> ElicitResult:
     raise AssertionError("nobody is asked here")
 
 
-# ---------------------------------------------------------------------------- while it goes on
+# ---------------------------------------------------------------------------- while it continues
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -430,7 +430,7 @@ async def test_a_client_that_goes_away_cancels_runs_of_this_process(home: Path):
 
 
 class Elsewhere:
-    """A session API whose runs go on without this process."""
+    """A session API whose runs continue without this process."""
 
     is_remote = True
 
@@ -452,7 +452,7 @@ async def test_a_client_that_goes_away_leaves_its_runs_to_the_daemon(home: Path)
 
 
 async def leave(api: Any, model: Play, home: Path) -> ClientRun:
-    """Begin a run, and go away while the model speaks."""
+    """Start a run, and go away while the model speaks."""
     async with (
         serving(api, home) as server,
         anyio.create_task_group() as group,

@@ -1,4 +1,4 @@
-"""When a run rests: it cannot go on without results of its client, and nothing else is under way."""
+"""When a run waits: only for results of its client, with nothing else in progress."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ def feed(held: ClientRun, *events: Event) -> None:
 
 @asynccontextmanager
 async def waiting(*calls: str) -> AsyncIterator[ClientRun]:
-    """Give a run whose client's tools were called."""
+    """Yield a run whose client's tools were called."""
     callbacks = ClientTools([])
     held = ClientRun(SessionId("s"), callbacks)
     tasks = [asyncio.create_task(callbacks.dispatch(call(one))) for one in calls]

@@ -1,4 +1,4 @@
-"""`bridle_sessions`: every action, and what it refuses."""
+"""`bridle_sessions`: every action, and its refusals."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lines in, lines out: what is no message is answered and does not end anything."""
+"""Lines in, lines out: an invalid line gets an answer and ends nothing."""
 
 import asyncio
 import io

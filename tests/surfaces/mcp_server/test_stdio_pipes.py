@@ -1,4 +1,4 @@
-"""Standard input and output as a wire."""
+"""Standard input and output as a transport."""
 
 import io
 import os

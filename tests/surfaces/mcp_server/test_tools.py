@@ -1,4 +1,4 @@
-"""The table of tools, as clients read it."""
+"""The table of tools, as clients see it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The settings over the wire: shown without secrets, changed as a whole or not at all."""
+"""The settings over the wire: without secrets, changed completely or not at all."""
 
 from pathlib import Path
 from typing import Any

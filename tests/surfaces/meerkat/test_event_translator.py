@@ -1,4 +1,4 @@
-"""From records to Meerkat's events: the documented order, and every stream there can be."""
+"""From records to Meerkat's events: the documented order, for every possible stream."""
 
 from typing import Any, get_args
 
@@ -54,7 +54,7 @@ BEGUN = (RunStarted(RUN, "m/m"), MessageAdded(user_message("Look.")))
 
 
 def translate(*items: Event | Delta) -> list[AgentEvent]:
-    """Tell what these say, as one session."""
+    """Translate these records, as one session."""
     translation = EventTranslator(SESSION)
     deltas = get_args(Delta)
     records = (

@@ -1,4 +1,4 @@
-"""What requests mean: every field that is offered, and a refusal for every one that is not."""
+"""The meaning of requests: every supported field, and a refusal for every other one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The shapes that clients of each version read, and the envelope."""
+"""The formats that clients of each version read, and the envelope."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""A Bridle on a model of the test's own, with nothing on disk."""
+"""A Bridle with a test model and nothing on disk."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Docstrings of every style are taken apart the same way."""
+"""Docstrings of every style are parsed alike."""
 
 import pytest
 from hypothesis import given

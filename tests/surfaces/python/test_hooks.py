@@ -1,4 +1,4 @@
-"""Functions at the points of a run: they look, refuse and rewrite."""
+"""Functions as hooks at the points of a run: they observe, deny and rewrite."""
 
 from pathlib import Path
 from typing import Any
@@ -97,7 +97,7 @@ async def test_a_hook_that_makes_no_sense_is_refused_before_the_run(tmp_path: Pa
 
 
 def test_a_hook_that_would_never_be_asked_is_refused():
-    """A guardrail with a slip in its point would guard nothing, and nobody would notice."""
+    """A guardrail with a misspelt point would guard nothing, and no one would notice."""
     with pytest.raises(bridle.UsageError, match="point 'pre_tool' does not exist"):
         bridle.hook("pre_tool")  # type: ignore[arg-type]
     with pytest.raises(bridle.UsageError, match="capability 'deny' does not exist"):

@@ -1,4 +1,4 @@
-"""What the sessions of one opened Bridle share."""
+"""Shared state of the sessions of one opened Bridle."""
 
 import asyncio
 import gc
@@ -18,12 +18,12 @@ from bridle.surfaces.python.tools import to_tools
 
 
 def stock(article: str) -> int:
-    """Say how many there are."""
+    """Return how many there are."""
     return len(article)
 
 
 def price(article: str) -> int:
-    """Say what it costs."""
+    """Return what it costs."""
     return 3
 
 

@@ -1,4 +1,4 @@
-"""`import bridle` is light, has a name for everything a program needs, and every name has its type."""
+"""`import bridle` is light, exports every name that a program needs, and every name has a type."""
 
 import ast
 import re
@@ -41,7 +41,7 @@ def test_what_is_public_is_documented():
 
 
 def documented(name: str) -> bool:
-    """Tell whether a class or a function has a docstring of its own, or a text follows the name of a type."""
+    """Return whether a class or function has its own docstring, or a type alias is followed by a text."""
     value = getattr(bridle, name)
     if isinstance(value, type) or isfunction(value):
         return bool(value.__doc__) and not value.__doc__.startswith(f"{name}(")

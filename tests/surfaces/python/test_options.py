@@ -1,4 +1,4 @@
-"""Options of Bridle, of a session and of a run are laid over each other."""
+"""Options of Bridle, of a session and of a run are merged."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Prompts are words, files and images, in the order they are given."""
+"""Prompts are text, files and images, in the given order."""
 
 from pathlib import Path
 from typing import Any

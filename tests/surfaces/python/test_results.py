@@ -1,4 +1,4 @@
-"""Results say what a run came to, and errors carry them."""
+"""Results say how a run ended, and errors carry them."""
 
 from pathlib import Path
 from typing import Any

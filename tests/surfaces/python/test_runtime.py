@@ -1,4 +1,4 @@
-"""Bridle opens a home, or nothing at all; what a program brings along is used."""
+"""Bridle opens a home or none, and uses the implementations of the embedding program."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ async def test_sessions_of_a_home_stay(home: Path, env: dict[str, str], tmp_path
 
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder of its own for what is temporary."""
+    """Use a separate folder for temporary files."""
     path = tmp_path / "scratch"
     path.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(path))

@@ -1,4 +1,4 @@
-"""What a program does with a session, beside following a run."""
+"""What a program can do with a session besides following a run."""
 
 import asyncio
 import dataclasses

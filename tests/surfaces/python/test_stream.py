@@ -1,4 +1,4 @@
-"""A run is followed to its end; whoever leaves it early has ended it, and the record says so."""
+"""A run is followed to its end; leaving the stream early cancels the run, and the record says so."""
 
 import asyncio
 import contextlib
@@ -206,7 +206,7 @@ async def test_a_prompt_that_waited_and_has_begun_unseen_is_cancelled(tmp_path: 
     reached, go = asyncio.Queue[str](), asyncio.Event()
 
     async def wait(on: str) -> None:
-        """Wait; the first one may go on."""
+        """Wait; the first one may continue."""
         await reached.put(on)
         await (go.wait() if on == "first" else asyncio.Event().wait())
 

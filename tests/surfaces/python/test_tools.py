@@ -1,4 +1,4 @@
-"""Typed functions become tools: what the model sees, what the function gets, and what it gives back."""
+"""Typed functions become tools: what the model sees, what the function gets, and what it returns."""
 
 import asyncio
 import dataclasses
@@ -209,12 +209,12 @@ async def test_a_plain_function_runs_in_a_thread_and_an_async_one_on_the_loop():
 
     @bridle.tool
     def plain() -> int:
-        """Say where."""
+        """Return where."""
         return threading.get_ident()
 
     @bridle.tool
     async def on_loop() -> int:
-        """Say where."""
+        """Return where."""
         return threading.get_ident()
 
     assert (await plain.run({}, CONTEXT)).text != str(here)

@@ -1,4 +1,4 @@
-"""Uses of the embedding API whose types are checked, never run."""
+"""Code that uses the embedding API, only for type checking; it never runs."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass

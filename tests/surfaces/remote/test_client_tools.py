@@ -1,4 +1,4 @@
-"""Tools lent through the daemon, and what a connection keeps: all of it ends, whoever goes first."""
+"""Tools provided through the daemon, and the state of a connection: all of it ends, whoever leaves first."""
 
 import asyncio
 from pathlib import Path

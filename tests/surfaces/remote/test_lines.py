@@ -1,4 +1,4 @@
-"""Lines of a connection, however they are cut."""
+"""Lines of a connection, at every split."""
 
 import asyncio
 
@@ -60,7 +60,7 @@ async def test_a_line_without_an_end_costs_no_more_than_is_allowed():
 
 
 class Pipe:
-    """The writing side of a connection, as far as an outbox uses it."""
+    """The writing side of a connection, reduced to the methods that an outbox uses."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Sessions of the daemon look to a client as if they were its own."""
+"""To a client, the daemon's sessions look like local ones."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What a client may do to the server: everything, without harm to others."""
+"""What a client may do to the server: anything, without harm to others."""
 
 import asyncio
 import gc
@@ -77,7 +77,7 @@ async def test_what_is_not_utf_8_is_refused_and_others_are_served(tmp_path: Path
         listed = await rough.ask(8, {"type": "query", "query": {"type": "list"}})
         rough.writer.close()
 
-    gc.collect()  # what a task has raised is told when nobody can ask for it any more
+    gc.collect()  # what a task has raised is told when no one can ask for it any more
     assert refused["refusal"] == "not a Bridle client"
     assert (answer["id"], answer["failure"]["kind"]) == (0, "UsageError")
     assert (listed["id"], problems) == (8, [])
@@ -107,7 +107,7 @@ async def test_a_line_that_is_too_long_ends_that_connection_only(
         assert await other.ask(ListSessions()) != ()
         await until(lambda: hall.server.clients == 1)
 
-    gc.collect()  # what a task has raised is told when nobody can ask for it any more
+    gc.collect()  # what a task has raised is told when no one can ask for it any more
     assert problems == []
 
 
@@ -123,7 +123,7 @@ async def test_a_client_that_vanishes_in_the_middle_leaves_nothing_behind(tmp_pa
         await until(lambda: hall.server.clients == 0)
         assert hall.stage.service._bus.watchers(hall.stage.session) == 0
 
-    gc.collect()  # what a task has raised is told when nobody can ask for it any more
+    gc.collect()  # what a task has raised is told when no one can ask for it any more
     assert problems == []
 
 
@@ -146,7 +146,7 @@ async def test_a_number_can_watch_once(tmp_path: Path):
         first = await rough.ask(5, watch)
         second = await rough.ask(5, watch)
         rough.writer.close()
-        await until(lambda: hall.server.clients == 0)  # or a watch that nobody can end would hold it
+        await until(lambda: hall.server.clients == 0)  # or a watch that no one can end would hold it
 
     assert first["item"]["seq"] == 1
     assert second["failure"] == {"kind": "UsageError", "message": "watch 5 already exists"}
@@ -244,7 +244,7 @@ async def test_a_session_that_is_a_path_is_no_session(tmp_path: Path, name: str)
 
 
 class JumpingClock(FixedClock):
-    """A clock that somebody sets, each time it is read."""
+    """A clock that jumps each time it is read."""
 
     def __init__(self) -> None:
         self._times = cycle([10**12, 10**12 + 10**10, 5, 10**12, 10**15, 1])

@@ -1,4 +1,4 @@
-"""Clients of the tests: one of an app without a socket, one of a socket without a library."""
+"""Clients for the tests: one for an app without a socket, one for a socket without a library."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ def scope_of(path: str = "/", method: str = "GET", kind: str = "http", **headers
 
 
 class Answer:
-    """What an app has answered."""
+    """The response of an app."""
 
     def __init__(self, messages: list[Message]) -> None:
         self.status: int = messages[0]["status"]
@@ -69,7 +69,7 @@ async def ask(app: ASGIApp, scope: Scope, *body: bytes) -> Answer:
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer what was asked."""
+    """Answer a request."""
     message = await receive()
     told = {"path": scope["path"], "size": len(message.get("body", b""))}
     await JSONResponse(told)(scope, receive, send)
@@ -164,7 +164,7 @@ def events_of(data: bytes) -> list[Event]:
 
 
 class Line:
-    """A connection that says exactly what it is told to."""
+    """A connection that sends exact bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
@@ -232,7 +232,7 @@ class Served:
 
 @asynccontextmanager
 async def served(app: ASGIApp, bounds: ConnectionLimits | None = None) -> AsyncIterator[Served]:
-    """Serve an app at a port of its own."""
+    """Serve an app on a free port."""
     async with serve_http(app, bounds=bounds) as server:
         house = Served(server)
         try:

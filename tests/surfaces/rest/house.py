@@ -1,4 +1,4 @@
-"""A whole house for the REST service: a home, a project, an engine with a scripted model, and a client."""
+"""A complete setup for the REST service: a home, a project, an engine with a scripted model, a client."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -34,7 +34,7 @@ class House:
         return await self.http.post(path, json=body, headers=named)
 
     async def session(self, prompt: str = "") -> SessionId:
-        """Begin a session in the project, and run a prompt if there is one."""
+        """Start a session in the project, and run a prompt if there is one."""
         session = await self.service.create(cwd=str(self.project))
         if prompt:
             message = {"role": "user", "parts": [{"type": "text", "text": prompt}]}

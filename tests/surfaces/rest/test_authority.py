@@ -1,4 +1,4 @@
-"""What a Host header names."""
+"""The host that a Host header names."""
 
 import re
 from ipaddress import IPv6Address

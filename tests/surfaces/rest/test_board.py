@@ -1,4 +1,4 @@
-"""The board over HTTP: loaded once, kept up by patches, and cheap however fast the model writes."""
+"""The view model over HTTP: loaded once, updated by patches, and cheap however fast the model writes."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ PATCH = msgspec.json.Decoder(Patch)
 
 
 class Writer:
-    """A model that says what the test tells it to, until it is told to end."""
+    """A model that sends the test's texts until told to end."""
 
     def __init__(self) -> None:
         self.words: asyncio.Queue[str | None] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""Bodies: what is taken, how much of it, and what becomes of half of one."""
+"""Request bodies: what is accepted, how much, and what happens to incomplete ones."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Streams of a session: nothing missing, nothing twice, whoever comes late, is slow or leaves."""
+"""Streams of a session: nothing missing or doubled for clients that are late, slow or leaving."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from tests.surfaces.rest.client import Watcher, ask, scope_of, until
 async def staged(
     play: Play | None = None, bounds: LogLimits | None = None
 ) -> AsyncIterator[tuple[Stage, Streams]]:
-    """Give a session of one record, and the streams of it."""
+    """Yield a session of one record, and the streams of it."""
     async with Stage(play or Play(says("Hello."))) as stage:
         streams = Streams(stage.service, bounds)
         yield stage, streams
@@ -39,7 +39,7 @@ async def rename(stage: Stage, count: int) -> None:
 
 
 def tagged(session: SessionId) -> Translate:
-    """Number what is told: each record says how many came before it in its session."""
+    """Number the records: each says how many came before it in its session."""
     seen = 0
 
     def translate(item: Record | Delta) -> list[Frame]:

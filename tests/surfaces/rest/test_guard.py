@@ -1,4 +1,4 @@
-"""Who is let in, and what everybody else is told."""
+"""Which requests are accepted, and the answer to all others."""
 
 from typing import Any
 

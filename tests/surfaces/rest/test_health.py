@@ -1,4 +1,4 @@
-"""How the service is: whether it lives, whether it can take requests, and its numbers."""
+"""The health of the service: whether it lives, whether it accepts requests, and its metrics."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,7 +28,7 @@ INCOMING = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 class MoodyStore(EphemeralStore):
-    """A store that does not answer when it is told so."""
+    """A store that stops answering on demand."""
 
     is_away = False
 

@@ -1,4 +1,4 @@
-"""The whole service at a socket, against clients that are wrong, rude, slow, foreign or gone."""
+"""The whole service on a socket, against clients that are wrong, rude, slow, foreign or gone."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ REPLIES = [
 
 
 class Service:
-    """A service with what is behind it."""
+    """A service with its engine."""
 
     def __init__(self, served: Served, engine: SessionService, streams: Streams, project: Path) -> None:
         self.served = served
@@ -46,7 +46,7 @@ class Service:
         self.project = project
 
     async def ask(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, Any]:
-        """Ask once, on a connection of its own."""
+        """Ask once, on a separate connection."""
         line = await self.served.dial()
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         await line.say(request(path, method, data, **AUTH | headers))
@@ -57,7 +57,7 @@ class Service:
         return await self.engine.create(cwd=str(self.project))
 
     def is_settled(self) -> bool:
-        """Tell whether no request is being answered, nothing runs and nothing is watched."""
+        """Return whether the service is idle: no request, no run, no watcher."""
         busy = any(live.state != "idle" or live.watchers for live in self.engine.live())
         return not (busy or self.served.requests or self.streams.watched)
 
@@ -81,7 +81,7 @@ async def running(home: Path, tmp_path: Path, env: dict[str, str]) -> AsyncItera
 
 @pytest.fixture
 async def service(home: Path, tmp_path: Path, env: dict[str, str]) -> AsyncIterator[Service]:
-    """Give a service with a scripted model."""
+    """Yield a service with a scripted model."""
     async with running(home, tmp_path, env) as one:
         yield one
 

@@ -1,4 +1,4 @@
-"""News of every session: alone, between the events of one, shared by many."""
+"""News of every session: alone, mixed into the events of one, shared by many."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from tests.surfaces.rest.client import Watcher, ask, scope_of
 
 
 class Paper:
-    """A session API that says what it is told to, and counts its readers."""
+    """A session API with prepared answers that counts its readers."""
 
     def __init__(self) -> None:
         self.told: asyncio.Queue[SessionNews | Exception] = asyncio.Queue()

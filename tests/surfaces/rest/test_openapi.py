@@ -1,4 +1,4 @@
-"""The OpenAPI document says what the service does, in a form that tools can read."""
+"""The OpenAPI document describes the service in a form that tools can read."""
 
 from collections.abc import Iterator
 from pathlib import Path

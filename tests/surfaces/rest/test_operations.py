@@ -1,4 +1,4 @@
-"""What REST tells about sessions, folders and settings, and what it says to requests that make no sense."""
+"""Sessions, folders and settings over REST, and the answers to invalid requests."""
 
 from collections.abc import Iterator
 from pathlib import Path

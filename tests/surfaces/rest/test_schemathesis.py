@@ -1,4 +1,4 @@
-"""The service keeps to its own document, whatever it is asked: schemathesis over every operation."""
+"""The service conforms to its own document for any request: schemathesis on every operation."""
 
 import asyncio
 import json
@@ -43,13 +43,13 @@ CHECKS = [
     unsupported_method,
 ]
 
-document = {**json.loads(json.dumps(openapi(OPERATIONS))), "security": []}  # the guard has tests of its own
+document = {**json.loads(json.dumps(openapi(OPERATIONS))), "security": []}  # the guard has separate tests
 schema = schemathesis.openapi.from_dict(document)
 operations = {found.ok().definition.raw["operationId"]: found.ok() for found in schema.get_all_operations()}
 
 
 class Served:
-    """The service in a thread of its own, and what is called meanwhile in it."""
+    """The service in a separate thread, with its operations."""
 
     def __init__(self, home: Path, tmp_path: Path, env: dict[str, str]) -> None:
         self._ready = threading.Event()
@@ -137,7 +137,7 @@ def test_service_keeps_to_its_document(served: Served, name: str, mode: Generati
 
 
 def _tame(case: Case, served: Served) -> None:
-    """Let a case be about a session that is there, end by itself, and run no command."""
+    """Make a case use an existing session, end on its own, and run no command."""
     if is_session_id(str(case.path_parameters.get("id", ""))):
         case.path_parameters["id"] = served.fork() if case.method == "DELETE" else served.session
     if case.operation.path.endswith(("/events", "/stream", "/news")):

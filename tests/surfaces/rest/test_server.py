@@ -1,4 +1,4 @@
-"""The server: what it gives an app, and what becomes of clients that are slow, many, rude or gone."""
+"""The server: what an app gets, and how it handles clients that are slow, many, rude or gone."""
 
 import asyncio
 import json
@@ -74,7 +74,7 @@ async def test_a_taken_port_is_said():
         b"GET / HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n",
         b"GET /\xff\xfe HTTP/1.1\r\nhost: a\r\n\r\n",
         b"POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),  # somebody tries TLS
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),  # someone tries TLS
     ],
 )
 async def test_what_is_no_http_is_refused_and_others_are_served(said: bytes):
@@ -383,7 +383,7 @@ UPGRADE = "host: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-w
     ],
 )
 async def test_what_would_be_a_websocket_and_cannot_be_one_is_refused_and_not_kept(said: str):
-    """Without an answer it would stay for ever, as it has no token to be asked for and no clock."""
+    """Without an answer it would stay forever, as it has no token to be asked for and no clock."""
     async with served(Guard(hello, token="t")) as server:
         line = await server.dial()
         await line.say(said)

@@ -1,4 +1,4 @@
-"""What helps who types a prompt: files, commands, skills put in; and the list of what happens now."""
+"""Help for typing a prompt: files, commands, skills; and the list of live sessions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A client of a connection, in the same process: it speaks in lines and keeps what it is told."""
+"""A client of a connection in the same process: it sends lines and keeps what it receives."""
 
 import asyncio
 import json

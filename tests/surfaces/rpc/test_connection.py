@@ -1,4 +1,4 @@
-"""A connection as a client sees it: every method, in order and side by side, and every bad end."""
+"""A connection from the client's view: every method, in sequence and in parallel, and every bad end."""
 
 import asyncio
 import json

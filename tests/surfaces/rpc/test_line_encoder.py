@@ -1,4 +1,4 @@
-"""What a client is told, never in lines that it cannot read."""
+"""The messages to a client, never in lines that it cannot read."""
 
 import json
 from typing import Any

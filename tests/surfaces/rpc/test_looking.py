@@ -1,4 +1,4 @@
-"""What JSON-RPC lets a client look at, beside Meerkat's methods."""
+"""The read-only methods of JSON-RPC besides Meerkat's."""
 
 from pathlib import Path
 

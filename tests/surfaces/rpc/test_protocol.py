@@ -1,4 +1,4 @@
-"""Lines of every kind: what they are taken for, and what is answered."""
+"""Lines of every kind: how they are parsed, and how they are answered."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The package `meerkat-sdk` as it is on PyPI, against the program that it starts."""
+"""The package `meerkat-sdk` from PyPI, with the program that it starts."""
 
 import asyncio
 import json

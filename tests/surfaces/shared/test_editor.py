@@ -1,4 +1,4 @@
-"""The user's editor, and where it is not looked for."""
+"""The user's editor, and where it is not looked up."""
 
 from pathlib import Path
 

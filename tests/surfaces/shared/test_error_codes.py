@@ -1,4 +1,4 @@
-"""Errors as programs are told of them."""
+"""Errors as programs see them."""
 
 import pytest
 

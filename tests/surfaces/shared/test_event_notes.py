@@ -1,4 +1,4 @@
-"""One line for each thing that happens beside words and calls."""
+"""One line for each event other than text and calls."""
 
 import pytest
 

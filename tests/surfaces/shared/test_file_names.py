@@ -1,4 +1,4 @@
-"""Files by a part of their path, as who types wants them."""
+"""Completing files by a part of their path."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What people see of a session: all that was said, whatever was taken from the model's window."""
+"""The full conversation that people see, whatever was removed from the model's window."""
 
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message

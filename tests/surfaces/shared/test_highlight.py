@@ -13,7 +13,7 @@ COLOURED = Screen(io.StringIO(), {"FORCE_COLOR": "1"})
 
 
 def painted(code: str) -> list[tuple[str, str]]:
-    """Return what is painted, and as what."""
+    """Return the highlighted texts with their styles."""
     return [(piece.text, piece.colour) for line in scan_python(code) for piece in line if piece.colour]
 
 

@@ -1,4 +1,4 @@
-"""The rest of a reply is told once, whatever of it was streamed."""
+"""The rest of a reply is sent once, however much of it was streamed."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Driving a run: everything of it is seen, its questions are answered, and its result is known."""
+"""Driving a run: all events are seen, questions are answered, and the result is known."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A new question takes a struct, a handler and a row: then every surface answers it."""
+"""A new question takes a struct, a handler and a row; then every surface answers it."""
 
 import json
 import re

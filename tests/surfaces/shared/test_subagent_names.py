@@ -1,4 +1,4 @@
-"""Sub-agents as a person sees them: named, from their beginning to their end, and when they ask."""
+"""Sub-agents as a person sees them: named, from start to end, and when they ask."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""How a run went over time: what was at work when, what each turn used, and nothing without end."""
+"""The course of a run over time: what ran when, what each turn used, within limits."""
 
 import pytest
 

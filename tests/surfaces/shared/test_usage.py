@@ -62,7 +62,7 @@ def test_a_duration_is_counted_back_from_now():
 
 
 class Shelf:
-    """What the session API says of the sessions that are stored."""
+    """The session API's view of the stored sessions."""
 
     async def ask(self, query: Records | ListSessions) -> Any:
         if isinstance(query, Records):

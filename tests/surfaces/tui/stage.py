@@ -1,4 +1,4 @@
-"""The whole terminal interface over a real service with a scripted model, driven by Textual's pilot."""
+"""The whole terminal interface with a real service and a scripted model, driven by Textual's pilot."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -31,7 +31,7 @@ class Tui:
 
     @property
     def typed(self) -> str:
-        """Return what stands in the prompt."""
+        """Return the text of the prompt."""
         return self.app.editor.text
 
     async def press(self, *keys: str) -> None:
@@ -49,7 +49,7 @@ class Tui:
         await self.press("enter")
 
     async def sent(self) -> None:
-        """Wait until the session has taken what was sent."""
+        """Wait until the session has accepted the input."""
         await self.until(lambda: all(one.is_finished for one in self.app.workers if one.group == "send"))
 
     async def until(self, holds: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""The whole interface over a real service: prompts, answers, queue, steering, and what is never lost."""
+"""The whole interface with a real service: prompts, answers, queue, steering, and no lost input."""
 
 import asyncio
 from collections.abc import AsyncIterator

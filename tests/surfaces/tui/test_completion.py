@@ -1,4 +1,4 @@
-"""What can be completed, and with what."""
+"""What can be completed, and how."""
 
 from pathlib import Path
 

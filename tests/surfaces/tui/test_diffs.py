@@ -1,4 +1,4 @@
-"""A diff that is taken apart has every line of both files, whatever stands in them."""
+"""A parsed diff has every line of both files, whatever they contain."""
 
 from hypothesis import given
 from hypothesis import strategies as st

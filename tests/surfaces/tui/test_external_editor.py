@@ -1,4 +1,4 @@
-"""A prompt in an editor of the user's own."""
+"""Editing a prompt in the user's editor."""
 
 import os
 from pathlib import Path

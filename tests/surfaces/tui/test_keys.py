@@ -1,4 +1,4 @@
-"""The table of keys: nothing clashes, and what the settings change is judged."""
+"""The table of keys: no conflicts, and validation of the user's changes."""
 
 import re
 from itertools import combinations

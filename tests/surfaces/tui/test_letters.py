@@ -1,4 +1,4 @@
-"""Prompts on their way: each enters the session that it was written in, once, and none is lost."""
+"""Prompts in transit: each enters the session it was written in, once, and none is lost."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is written to the terminal beside the screen: nothing in a title can steer it."""
+"""Text written to the terminal outside the screen: no title can control it."""
 
 import pytest
 

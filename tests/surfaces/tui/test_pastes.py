@@ -1,4 +1,4 @@
-"""Long pasted texts stand as marks, and are sent whole."""
+"""Long pasted texts appear as placeholders, and are sent in full."""
 
 import pytest
 from hypothesis import given

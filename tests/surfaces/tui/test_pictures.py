@@ -1,4 +1,4 @@
-"""The main screens as pictures, in three themes and two sizes; `pytest --snapshot-update` makes them anew."""
+"""Screenshots of the main screens, in three themes and two sizes; `pytest --snapshot-update` updates them."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Prompts and drafts on disk: for the user alone, bounded, and never a reason to fail."""
+"""Prompts and drafts on disk: private, limited in size, and never a reason to fail."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""With a real daemon: it is killed, started again, and nothing that was typed or answered is lost."""
+"""With a real daemon that is killed and restarted: no typed text and no answer is lost."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The sessions where they usually are: in the daemon, or in this process when that cannot be."""
+"""Where sessions run: in the daemon, or in this process if that is impossible."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The connection: batches of patches, sessions followed one at a time, and what happens when it breaks."""
+"""The connection: batches of patches, one followed session at a time, and disconnects."""
 
 import asyncio
 from collections.abc import Callable, Sequence

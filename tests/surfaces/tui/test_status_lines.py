@@ -1,4 +1,4 @@
-"""The lines around the conversation, in words."""
+"""The text of the lines around the conversation."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""Whether the terminal is light: by what it answers, or by what the environment says."""
+"""Whether the terminal is light: by its answer, or by the environment."""
 
 import pytest
 

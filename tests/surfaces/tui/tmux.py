@@ -11,7 +11,7 @@ from tests.patience import PATIENCE_S
 
 
 class Tmux:
-    """A program in a terminal of tmux: what it shows can be waited for, and keys can be sent."""
+    """A program in a tmux terminal: tests can wait for output and send keys."""
 
     def __init__(
         self, argv: list[str], cwd: Path, env: dict[str, str], width: int = 80, height: int = 24
@@ -32,7 +32,7 @@ class Tmux:
 
     @property
     def screen(self) -> str:
-        """Return what is shown now."""
+        """Return the current screen."""
         return self._call("capture-pane", "-p")
 
     @property

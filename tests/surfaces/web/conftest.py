@@ -1,4 +1,4 @@
-"""The browser of the tests: one for each worker, and for each test a service and pages of its own."""
+"""The browser of the tests: one per worker, with a separate service and pages for each test."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,14 +11,14 @@ from tests.surfaces.web.stage import Stage, chromium
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Give the browser of this worker."""
+    """Yield the browser of this worker."""
     async with chromium() as started:
         yield started
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stage(browser: Browser, home: Path, env: dict[str, str], tmp_path: Path) -> AsyncIterator[Stage]:
-    """Give a service with a model that says hello, and pages that look at it."""
+    """Yield a service with a model that says hello, and pages that look at it."""
     stage = Stage(browser, home, env, tmp_path / "screenshots")
     stage.script({"text": "Hello."})
     await stage.start()

@@ -1,4 +1,4 @@
-"""A session of 100,000 records, as a run of months would leave it."""
+"""A session of 100,000 records, like months of work."""
 
 from bridle.core.context import ContextUsage
 from bridle.core.facts import facts_after

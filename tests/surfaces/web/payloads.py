@@ -1,4 +1,4 @@
-"""What would run in a page that shows the texts of others carelessly: each sets `pwned` or asks elsewhere."""
+"""Texts that would run in a careless page: each sets `pwned` or requests another host."""
 
 RUN = "window.pwned=1"
 ELSEWHERE = "http://evil.example"

@@ -1,4 +1,4 @@
-"""The page on a stage: a service with a scripted model, and a browser that may see nothing else.
+"""A setup for the page: a service with a scripted model, and a browser that can reach nothing else.
 
 ```
 Chromium, one per worker          a service of the test's own, at a port of 127.0.0.1
@@ -89,9 +89,9 @@ class Stage:
     # ------------------------------------------------------------------ the service
 
     def script(self, *replies: dict[str, Any], repeat: bool = True, **facts: Any) -> None:
-        """Write what the model will answer to the prompts of the test, and of a page before its first one.
+        """Write the model's answers to the prompts of the test, and of a page before its first one.
 
-        A service reads a script once, so each has a file of its own; the one of pages is in the settings.
+        A service reads a script once, so each has a separate file; the settings name the one for pages.
         """
         self._scripts += 1
         own, of_pages = (self._home.parent / name for name in (f"script{self._scripts}.json", "script.json"))
@@ -138,7 +138,7 @@ class Stage:
         self._side = self._service = None
 
     async def aclose(self) -> None:
-        """End everything, and tell what the pages did wrong."""
+        """Stop everything, and return the pages' faults."""
         for context in self._contexts:
             await context.close()
         await self.stop()
@@ -148,7 +148,7 @@ class Stage:
     # ------------------------------------------------------------------ sessions
 
     async def session(self, *prompts: str, title: str = "") -> SessionId:
-        """Begin a session, and run prompts one after the other."""
+        """Start a session, and run prompts one after the other."""
         session = await self.service.create(cwd=str(self.project), title=title)
         for prompt in prompts:
             await self.run(session, prompt)
@@ -185,7 +185,7 @@ class Stage:
     # ------------------------------------------------------------------ pages
 
     async def context(self, **options: Any) -> BrowserContext:
-        """Open a browser of its own: no cookies, nothing kept; it is watched."""
+        """Open a separate, monitored browser without cookies or cache."""
         wanted = {"viewport": DESK, "reduced_motion": "reduce", **options}
         context = await self._browser.new_context(**wanted)
         context.set_default_timeout(PATIENCE_S * 1000)
@@ -213,7 +213,7 @@ class Stage:
         return await self.open(f"#/s/{session}{rest}", **options)
 
     def forgive(self, *parts: str) -> None:
-        """Let faults with these words pass: the test makes them."""
+        """Accept faults with these texts: the test causes them."""
         self._forgiven.extend(parts)
 
     async def shoot(self, page: Page, name: str) -> None:
@@ -238,7 +238,7 @@ class Stage:
 
 
 async def eventually(holds: Callable[[], Awaitable[Any]]) -> Any:
-    """Wait until something outside of the page is so; returns what it gave."""
+    """Wait for a condition outside the page; return its value."""
     async with asyncio.timeout(PATIENCE_S):
         while not (found := await holds()):  # noqa: ASYNC110  another process gives no event
             await asyncio.sleep(0.02)

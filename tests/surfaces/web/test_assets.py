@@ -1,4 +1,4 @@
-"""The files of the page: what is published, what they weigh, and that each import leads somewhere."""
+"""The files of the page: unchanged libraries, their size, and valid imports."""
 
 import gzip
 import hashlib

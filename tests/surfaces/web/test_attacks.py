@@ -1,4 +1,4 @@
-"""Texts of others in the page: whatever a model, a tool, a file or an error says is shown and never runs."""
+"""Hostile texts in the page: text from a model, a tool, a file or an error is shown and never runs."""
 
 import pytest
 from playwright.async_api import Page, expect

@@ -1,4 +1,4 @@
-"""A session of 100,000 records in a real browser: what is looked at is loaded, and nothing else."""
+"""A session of 100,000 records in a real browser: only the visible part is loaded."""
 
 import re
 

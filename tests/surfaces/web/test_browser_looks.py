@@ -1,4 +1,4 @@
-"""The dashboard, the timeline and the replay in a real browser, and whether everybody can use the page."""
+"""The dashboard, the timeline and the replay in a real browser, and their accessibility."""
 
 import re
 from pathlib import Path

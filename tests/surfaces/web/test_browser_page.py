@@ -28,7 +28,7 @@ def approval_of(page: Page):
 
 
 async def ask_for_edit(stage: Stage) -> SessionId:
-    """Begin a session whose run waits for an approval."""
+    """Start a session whose run waits for an approval."""
     stage.script(EDIT, DONE)
     session = await stage.session()
     await stage.prompt(session, "write it")

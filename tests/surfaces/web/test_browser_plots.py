@@ -1,4 +1,4 @@
-"""What plots and charts are worked out from, asked of the modules themselves in a browser."""
+"""The computations behind plots and charts, tested in the modules themselves in a browser."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a page shows after the daemon has ended and another one has begun: nothing is missing or old."""
+"""The page after a restart of the daemon: nothing is missing or outdated."""
 
 import pytest
 from playwright.async_api import expect

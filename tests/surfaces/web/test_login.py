@@ -1,4 +1,4 @@
-"""Codes that work once, and cookies that are known again."""
+"""Codes that work once, and cookies that are recognised."""
 
 from starlette.datastructures import Headers
 
@@ -8,7 +8,7 @@ TOKEN = "the token of a daemon"
 
 
 class Clock:
-    """A time that stands still until it is moved."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.at = 1_000_000.0

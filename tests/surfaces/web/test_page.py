@@ -1,4 +1,4 @@
-"""The document that names every file, and the policy that it runs under."""
+"""The document that names every file, and its content security policy."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""The modules of the page that decide something, each asked in a real browser."""
+"""The modules of the page that contain logic, each tested in a real browser."""
 
 import os
 from collections.abc import AsyncIterator
@@ -53,7 +53,7 @@ The end."""
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Page]:
-    """Give one page for all: what is asked here changes nothing in it."""
+    """Yield one page for all: what is asked here changes nothing in it."""
     folder = tmp_path_factory.mktemp("parts")
     home = folder / "home"
     home.mkdir()

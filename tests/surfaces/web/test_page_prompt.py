@@ -1,4 +1,4 @@
-"""What a person does in a session beside sending a prompt: typing, the queue, rules, going back, forking."""
+"""Actions in a session besides sending a prompt: typing, queue, rules, rewind, fork."""
 
 import re
 from pathlib import Path

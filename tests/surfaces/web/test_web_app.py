@@ -1,4 +1,4 @@
-"""The page over HTTP: who gets it, how a browser logs in, and what those get who should not."""
+"""The page over HTTP: who gets it, how a browser logs in, and how other requests are refused."""
 
 import asyncio
 import gzip
@@ -33,7 +33,7 @@ PATHS_OUT = (
 
 
 class Clock:
-    """A time that stands still until it is moved."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.at = 1_000_000.0

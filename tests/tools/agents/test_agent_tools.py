@@ -1,4 +1,4 @@
-"""The tools of sub-agents: what they understand, and what they say of what came of it."""
+"""The tools of sub-agents: their arguments, and how they report results."""
 
 import json
 from contextlib import suppress
@@ -32,7 +32,7 @@ LOST = ChildStatus(
 
 
 class Kids:
-    """Sub-agents that do nothing but remember what was asked of them."""
+    """Fake sub-agents that only record their requests."""
 
     def __init__(self, *views: ChildStatus, end: ChildStatus = DONE) -> None:
         self._views = views

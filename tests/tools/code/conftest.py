@@ -1,4 +1,4 @@
-"""What the tests of tools that see code share."""
+"""Shared by the tests of code tools."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def tools(languages: FakeLanguages) -> dict[str, Tool]:
 
 @pytest.fixture
 def project(cwd: Path) -> Path:
-    """Give three files that share a name, one of them below a folder, and one that is denied at times."""
+    """Return three files that share a name, one of them below a folder, and one that is denied at times."""
     files = {
         "a.py": "def price():\n    return 1\n",
         "b.py": "from a import price\n\nprint(price())\n",

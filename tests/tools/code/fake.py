@@ -1,4 +1,4 @@
-"""Language servers that know what a test says they know, and a project for them."""
+"""Fake language servers with prepared answers, and a project for them."""
 
 import re
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class FakeWatching:
 
 
 class FakeLanguages:
-    """Serves Python files, and notes what it is asked."""
+    """Serves Python files, and records its requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []

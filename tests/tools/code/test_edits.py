@@ -1,4 +1,4 @@
-"""Edits over several files: foreseen, judged, shown, and made in all of them or in none."""
+"""Edits over several files: foreseen, judged, previewed, and made in all of them or in none."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ def languages(project: Path) -> FakeLanguages:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """Return all files, also those that nobody should have left behind."""
+    """Return all files, including leftovers."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -110,7 +110,7 @@ async def test_a_working_directory_may_be_a_link(
 async def test_what_was_foreseen_is_what_is_made(
     tools: dict[str, Tool], languages: FakeLanguages, project: Path, context: ToolContext
 ):
-    """A user who has said yes to a diff gets that diff, or nothing."""
+    """A user who approved a diff gets exactly that diff, or no change."""
     tool, context = tools["rename_symbol"], in_call(context)
     await foresee(tool, RENAME, context)
     (project / "b.py").write_text("price = 2\n")

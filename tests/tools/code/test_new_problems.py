@@ -1,4 +1,4 @@
-"""News after edits: what is new, shortly; and an edit that counts whatever servers do."""
+"""Problems after edits: only new ones, in short; and the edit counts whatever servers do."""
 
 import asyncio
 from pathlib import Path

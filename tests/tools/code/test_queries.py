@@ -1,4 +1,4 @@
-"""Questions about code: how answers look, what they leave out, what is asked of servers."""
+"""Queries about code: the form of answers, what they leave out, and the requests to servers."""
 
 import os
 from pathlib import Path
@@ -198,7 +198,7 @@ async def test_a_line_is_read_anew_whatever_a_server_says_it_is(
 async def test_a_refusal_tells_nothing_of_denied_files(
     tools: dict[str, Tool], languages: FakeLanguages, project: Path, context: ToolContext
 ):
-    """Or a model could guess at what stands in them, one word at a time."""
+    """Otherwise a model could guess their content, one word at a time."""
     guarded = in_call(context, "c", "deny read_file(secrets/**)")
     key, a = f"{project}/secrets/key.py:1", f"{project}/a.py:7"
     said: dict[str, list[str]] = {}

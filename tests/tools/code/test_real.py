@@ -50,7 +50,7 @@ def shop(cwd: Path) -> Path:
 
 @pytest.fixture
 async def live(shop: Path, tmp_path: Path) -> AsyncIterator[list[Tool]]:
-    """Give the tools of a session in the shop, with a server that starts when it is needed."""
+    """Yield the tools of a session in the shop, with a server that starts when it is needed."""
     folder = FolderLanguages(
         root=str(shop),
         servers=tuple(server for server in KNOWN if server.name == "basedpyright"),
@@ -70,7 +70,7 @@ async def live(shop: Path, tmp_path: Path) -> AsyncIterator[list[Tool]]:
 
 @pytest.fixture
 def use(live: list[Tool], context: ToolContext) -> Use:
-    """Give what calls a tool and returns its text."""
+    """Return a function that calls a tool and returns its text."""
     tools = {tool.spec.name: tool for tool in live}
     calls = iter(range(100))
 

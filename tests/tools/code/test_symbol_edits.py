@@ -1,4 +1,4 @@
-"""A symbol in its text: found by name, cut out with its decorators, put back in the right shape."""
+"""A symbol in its text: found by name, cut out with its decorators, and replaced in the right form."""
 
 import re
 

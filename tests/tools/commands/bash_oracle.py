@@ -1,4 +1,4 @@
-"""What bash itself makes of words and command lines: the judge of our own reading."""
+"""How bash itself reads words and command lines: the oracle for Bridle's parsers."""
 
 import subprocess
 from pathlib import Path

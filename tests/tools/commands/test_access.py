@@ -1,4 +1,4 @@
-"""What a command line would do: a table of them, the rules over it, and whatever else may be typed."""
+"""What a command line would do: a table, the rules for it, and random command lines."""
 
 import os
 import re

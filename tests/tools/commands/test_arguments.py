@@ -1,4 +1,4 @@
-"""Arguments sorted into flags and the rest."""
+"""Arguments, sorted into flags and others."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""Words and what they become: the same as in bash, however they are quoted."""
+"""Words and their expansions: the same as in bash, however they are quoted."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ texts = st.text(st.sampled_from("ab1 -_./$`\"'\\{},*?[]~#!;&|()<>=\n\té"), max_
 
 
 def fields(source: str, names: dict[str, str] | None = None) -> list[Argument]:
-    """Return what the words after the program become."""
+    """Return the expansion of the words after the program."""
     script = parse_script(f"p {source}")
     assert script.doubts == ()
     step = script.steps[-1]

@@ -1,4 +1,4 @@
-"""The repository that git would find, and what in it makes a reading command a question."""
+"""The repository that git would find, and settings in it that make a reading command need approval."""
 
 import os
 import subprocess

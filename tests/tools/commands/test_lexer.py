@@ -1,4 +1,4 @@
-"""Where words end, and what holds them up."""
+"""Where words end."""
 
 import pytest
 

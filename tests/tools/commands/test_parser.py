@@ -1,4 +1,4 @@
-"""The walk over the tree: whatever bash would run, is among the commands that were found."""
+"""The walk over the syntax tree finds every command that bash would run."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where paths lead."""
+"""What paths resolve to."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The small grammar of what may run without a question."""
+"""The small grammar of lines that may run without approval."""
 
 import subprocess
 import time

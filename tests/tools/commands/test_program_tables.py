@@ -1,4 +1,4 @@
-"""The tables of programs: their notation, and that nothing in them was mistyped."""
+"""The tables of programs: their notation, and a check for typing errors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Command lines that are not even tried."""
+"""Command lines that are rejected without parsing."""
 
 import pytest
 

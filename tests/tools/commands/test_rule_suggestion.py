@@ -1,4 +1,4 @@
-"""The rule that "always" would propose."""
+"""The rule that "always" would add."""
 
 import shlex
 

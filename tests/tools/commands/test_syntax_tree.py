@@ -1,4 +1,4 @@
-"""The tree of the bash grammar, as far as it is used."""
+"""The tree of the bash grammar, limited to the parts in use."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Variables: the certain ones, and guesses at the others."""
+"""Variables: known values, and guesses at the others."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from bridle.tools.commands.variables import MAX_GUESSES, Variables
 
 
 def guesses(text: str, cwd: str | None = "/place") -> list[tuple[str | None, tuple[str, ...]]]:
-    """Return what is known of the words of the last command."""
+    """Return the known words of the last command."""
     script = parse_script(text)
     variables = Variables(StepLimit())
     variables.assign(script.values)

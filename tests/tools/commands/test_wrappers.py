@@ -1,4 +1,4 @@
-"""What commands run that run others."""
+"""The commands that wrappers such as `env` and `xargs` run."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""What the tests of the shell share: the tools over every sandbox, and short ways to call them."""
+"""Shared by the shell tests: the tools in every sandbox, and short ways to call them."""
 
 import asyncio
 import os
@@ -126,7 +126,7 @@ def parse(command: str, cwd: str, root: str) -> Access:
 
 @pytest.fixture(params=["plain", "bubblewrap", "landlock", "none"])
 async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
-    """Give every kind of sandbox that this machine has."""
+    """Yield every kind of sandbox that this machine has."""
     if request.param == "plain":
         yield PlainSandbox()
         return

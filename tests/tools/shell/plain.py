@@ -1,4 +1,4 @@
-"""A sandbox that confines nothing: a real process in a session of its own."""
+"""A sandbox that confines nothing: a real process in a new process session."""
 
 import asyncio
 import os
@@ -16,10 +16,10 @@ class NoChanges:
     put_away = ()
 
     async def settle(self, *, is_done: bool = True) -> None:
-        """Look at nothing."""
+        """Check nothing."""
 
     async def accept(self) -> None:
-        """Look at nothing."""
+        """Check nothing."""
 
 
 class PlainProcess:
@@ -49,7 +49,7 @@ class PlainProcess:
 
 
 class PlainSandbox:
-    """Starts programs as they are and remembers what it was asked for."""
+    """Starts programs directly, and records its requests."""
 
     def __init__(self, status: SandboxStatus | None = None) -> None:
         self.status = status or SandboxStatus("bubblewrap")

@@ -1,4 +1,4 @@
-"""Commands: their results, their state, their ends, over every sandbox."""
+"""Commands: their results, their state, their ends, in every sandbox."""
 
 import asyncio
 import os

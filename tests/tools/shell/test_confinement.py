@@ -1,4 +1,4 @@
-"""How a judged command runs."""
+"""How a judged command is confined."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Commands get no secrets and no ways out."""
+"""Commands get no secrets and no sockets."""
 
 from bridle.tools.shell.environment import FORCED, command_environment
 

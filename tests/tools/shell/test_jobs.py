@@ -30,7 +30,7 @@ def plain(make_plain: MakeStage) -> Stage:
 
 @pytest.fixture
 def gate(cwd: Path) -> Path:
-    """Give a pipe that holds a job up until something is written to it."""
+    """Return a pipe that holds a job up until something is written to it."""
     os.mkfifo(cwd / "gate")
     return cwd / "gate"
 

@@ -1,4 +1,4 @@
-"""Live output comes in time, in order, and not without end."""
+"""Live output arrives in time, in order, and within limits."""
 
 import asyncio
 

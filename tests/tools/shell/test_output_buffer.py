@@ -1,4 +1,4 @@
-"""The ring keeps the first and the newest bytes, whatever the pieces."""
+"""The ring buffer keeps the first and the newest bytes, however they arrive."""
 
 import os
 from pathlib import Path

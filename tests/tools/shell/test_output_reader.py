@@ -1,4 +1,4 @@
-"""The pump takes what is in the pipe, and does not wait for those who hold it."""
+"""The reader takes what is in the pipe, and does not wait for processes that keep it open."""
 
 import asyncio
 import os

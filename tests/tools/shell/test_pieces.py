@@ -1,4 +1,4 @@
-"""Pieces of an output, cut where nothing is torn."""
+"""Pieces of output, cut where nothing is torn apart."""
 
 from pathlib import Path
 

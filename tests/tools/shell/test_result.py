@@ -1,4 +1,4 @@
-"""What ended a command is said in words."""
+"""The result says why a command ended."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where a shell stands: reported by hostile programs, kept in files that may be damaged."""
+"""The state of a shell: reported by hostile programs, stored in files that may be damaged."""
 
 import os
 import time

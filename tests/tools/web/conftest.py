@@ -1,4 +1,4 @@
-"""A server on this machine that says exactly what a test wants, and rules that open it."""
+"""A local server that sends exactly what a test wants, and rules that allow it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Answers of a server, and what a tool makes of them."""
+"""Responses of a server, and what a tool makes of them."""
 
 from typing import Any
 

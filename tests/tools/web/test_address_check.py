@@ -1,4 +1,4 @@
-"""Which addresses may be connected to."""
+"""Addresses that connections may use."""
 
 import ipaddress
 from ipaddress import IPv4Address, IPv6Address
@@ -202,7 +202,7 @@ def test_a_denying_rule_opens_nothing():
 
 
 def test_a_public_name_that_is_allowed_does_not_lead_inside():
-    """Whoever owns the name could point it at the user's own machine after "always allow"."""
+    """The owner of the name could point it at the user's machine after "always allow"."""
     with pytest.raises(ToolError) as caught:
         check_addresses(
             "docs.example", ("169.254.169.254",), "web_fetch", rules("web_fetch(domain:docs.example)")

@@ -1,4 +1,4 @@
-"""What is never reached: hosts in disguise, names that change, redirects to the inside."""
+"""Addresses that are never reached: disguised hosts, changing names, redirects to private addresses."""
 
 from collections.abc import Sequence
 from typing import Any

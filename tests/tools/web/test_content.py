@@ -1,4 +1,4 @@
-"""What bodies are and how they become text."""
+"""The types of bodies, and their conversion to text."""
 
 import time
 

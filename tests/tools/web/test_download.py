@@ -1,4 +1,4 @@
-"""Saving files from the web: all or nothing, and only where files may be written."""
+"""Saving files from the web: completely or not at all, and only where files may be written."""
 
 import asyncio
 import os

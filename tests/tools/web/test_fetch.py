@@ -1,4 +1,4 @@
-"""Reading pages: what comes back, and what is given up."""
+"""Reading pages: the results, and when it gives up."""
 
 import asyncio
 import gzip

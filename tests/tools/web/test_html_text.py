@@ -1,4 +1,4 @@
-"""HTML made readable, whatever it is."""
+"""HTML converted to readable text, however broken it is."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Looking hosts up without getting stuck."""
+"""Looking up hosts without blocking."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Reading web addresses: one form for every host, and nothing that two programs read differently."""
+"""Parsing web addresses: one form for every host, and nothing that two programs read differently."""
 
 from urllib.parse import urlsplit
 
@@ -156,7 +156,7 @@ def test_whatever_is_accepted_means_the_same_to_everybody(text: str):
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "0x{:x}", "0{:o}"]), st.integers(1, 4))
 def test_every_notation_of_an_ipv4_address_is_known(number: int, notation: str, count: int):
-    """The system's own function is the judge: what it takes for an address must not pass for a name."""
+    """The system's own function decides: a text that it reads as an address must not pass as a name."""
     import socket  # noqa: PLC0415
 
     firsts = [number >> 24 - 8 * place & 255 for place in range(count - 1)]

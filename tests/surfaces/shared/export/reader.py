@@ -1,4 +1,4 @@
-"""What a browser would make of a page, as far as matters for what it could do."""
+"""A browser's view of a page, limited to what the page could do."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: it shows everything and asks for nothing."""
+"""The exported page in a real browser: it shows everything and requests nothing."""
 
 from pathlib import Path
 

@@ -49,7 +49,7 @@ PIXEL = base64.b64encode(b"GIF89a").decode()
 
 
 def hostile_events(text: str) -> list[Event]:
-    """Put a text everywhere that somebody else writes."""
+    """Put a text into every field that others can write."""
     call = ToolCall(CALL, text, {text: text, "command": text})
     media = (
         Media("image/png", text, text),

@@ -1,4 +1,4 @@
-"""A screen that does what patches say, and nothing else; sessions to look at, and a store that counts."""
+"""A screen that only applies patches; sample sessions; and a store that counts its calls."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -55,7 +55,7 @@ class DictScreen:
         self.flashes: list[Flash] = []
 
     def apply(self, patches: Iterable[Patch]) -> bool:
-        """Do what patches say; returns whether everything is to be loaded anew."""
+        """Apply patches; return whether everything must be reloaded."""
         for patch in patches:
             match patch:
                 case Put():
@@ -93,7 +93,7 @@ class DictScreen:
 
 
 class CountingStore(EphemeralStore):
-    """Counts what is read of it."""
+    """Counts its reads."""
 
     def __init__(self) -> None:
         super().__init__(CountingClock())

@@ -1,4 +1,4 @@
-"""Text that grows without end keeps its beginning and its end, and says what is missing."""
+"""Text that grows without end keeps its beginning and end, and says what is missing."""
 
 from hypothesis import given
 from hypothesis import strategies as st

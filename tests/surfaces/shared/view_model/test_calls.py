@@ -1,4 +1,4 @@
-"""The calls of a run for a follower: what was requested, has started and has ended."""
+"""The calls of a run for a follower: requested, started and ended."""
 
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult, Usage

@@ -1,4 +1,4 @@
-"""A board is the same whether it was opened now or has been open all the time."""
+"""A view model is the same whether it was just loaded or has been open all the time."""
 
 from collections.abc import Iterator, Sequence
 

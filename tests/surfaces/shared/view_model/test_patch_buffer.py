@@ -1,4 +1,4 @@
-"""Patches that were gathered do what they would have done one by one."""
+"""Combined patches have the same effect as the single ones."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -90,7 +90,7 @@ class Theatre:
         self.play(*events)
 
     def play(self, *items: Event | Delta) -> list[Patch]:
-        """Let things happen; returns what the last one changed."""
+        """Apply events; return the patches of the last one."""
         told: list[Patch] = []
         for item in items:
             is_delta = isinstance(item, Delta)

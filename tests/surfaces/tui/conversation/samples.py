@@ -1,4 +1,4 @@
-"""Items, and what a conversation shows of them as plain lines."""
+"""Items, and a conversation's view of them as plain lines."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ def shown(text: str, width: int = 60) -> list[str]:
 
 
 def said(seq: int, text: str = "") -> Said:
-    """Return what somebody said."""
+    """Return an item with a text."""
     return Said(key=f"k{seq}", seq=seq, at=seq, text=text or f"said {seq}")
 
 

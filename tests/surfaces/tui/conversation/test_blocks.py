@@ -1,4 +1,4 @@
-"""Cutting Markdown into blocks: where, and that it does not depend on how the text arrives."""
+"""Splitting Markdown into blocks: where, and independent of how the text arrives."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What was said, thought and noted."""
+"""Texts, thoughts and notices."""
 
 from bridle.core.ids import RunId
 from bridle.surfaces.shared.view_model.view_types import Attached, Note, Said

@@ -1,4 +1,4 @@
-"""What is held of a conversation: pages that come and go, and rows that patches are about."""
+"""The loaded part of a conversation: pages that come and go, and rows that patches change."""
 
 from bridle.core.ids import CallId
 from bridle.surfaces.shared.view_model.view_types import ViewPage

@@ -1,4 +1,4 @@
-"""A text that grows is shown as if it had come at once."""
+"""A growing text looks the same as if it had arrived at once."""
 
 from itertools import pairwise
 

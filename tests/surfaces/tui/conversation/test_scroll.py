@@ -1,4 +1,4 @@
-"""The view stays where it is, whatever comes, goes or changes its height."""
+"""The view keeps its position, whatever is added, removed or resized."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

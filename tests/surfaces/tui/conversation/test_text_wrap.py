@@ -1,4 +1,4 @@
-"""Wrapping: nothing is lost, nothing is too wide, and what is joined again is what was written."""
+"""Wrapping: nothing is lost, nothing is too wide, and joining gives the original text."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The widget, driven as the terminal interface drives it."""
+"""The widget, driven like in the terminal interface."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ HOSTILE = "\x1b[2J漢字 👩‍👩‍👧 e\u0301 \u202eRTL مرحبا\u200b `
 
 
 class Stage(App[None]):
-    """An app of one conversation, which keeps what is asked of it."""
+    """An app with one conversation that records its requests."""
 
     def __init__(self, *items, before=None) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Stage(App[None]):
 
     @property
     def lines(self) -> list[str]:
-        """Return what is on the screen."""
+        """Return the content of the screen."""
         self.conversation.lay_out_now()
         height = self.conversation.size.height
         return [

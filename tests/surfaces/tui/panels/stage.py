@@ -1,4 +1,4 @@
-"""A small app to try panels in, which writes down what it is told."""
+"""A small app for testing panels, which records its messages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,7 +48,7 @@ EVIL = "\x1b]0;owned\x07 [red]bold[/red] \u202eabc\u202c \u200b 漢字 e\u0301 "
 
 
 class Answers:
-    """What the sessions say; a test sets what it needs."""
+    """The sessions' answers, set by the test."""
 
     sessions: Sequence[SessionSummary] = ()
     points: Sequence[Point] = ()
@@ -64,7 +64,7 @@ class Answers:
 
 
 class FakeApi:
-    """Writes down what it is told, and answers as a test says."""
+    """Records its calls, and returns the test's answers."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []

@@ -1,4 +1,4 @@
-"""Nothing is approved by accident, and every key of the card means what the table says."""
+"""Nothing is approved by accident, and every key of the card does what the table says."""
 
 from msgspec.structs import replace
 from textual.pilot import Pilot

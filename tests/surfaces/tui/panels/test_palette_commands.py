@@ -1,4 +1,4 @@
-"""One table of commands: every one of them can be run, with a session in front and without."""
+"""The table of commands: every command can run, with and without an open session."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What waits is changed, removed and sent to the active run."""
+"""Queued prompts can be edited, removed and sent to the active run."""
 
 from bridle.core.ids import RunId
 from bridle.core.messages import Media, Message, Text, user_message

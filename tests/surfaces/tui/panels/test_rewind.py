@@ -1,4 +1,4 @@
-"""Going back: the plan is shown first, and the changes of others are overwritten only after a yes."""
+"""Rewinding: the plan is shown first, and other changes are overwritten only after a yes."""
 
 from bridle.core.protocol import Rewind
 from bridle.core.queries import RewindPlan

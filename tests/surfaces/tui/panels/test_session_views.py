@@ -1,4 +1,4 @@
-"""What panels are told about sessions, by a real service with a scripted model."""
+"""The session data that panels get from a real service with a scripted model."""
 
 from msgspec.structs import replace
 

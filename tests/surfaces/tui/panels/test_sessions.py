@@ -1,4 +1,4 @@
-"""The list of sessions: what is shown, what a search finds, and what each key does."""
+"""The list of sessions: its content, its search, and its keys."""
 
 import re
 
