@@ -245,6 +245,17 @@ class RunState(Struct):
                 known.pop(call_id, None)
 
 
+def settled_call(event: Event) -> CallId | None:
+    """Return the call whose approval or question an event settles; None if it settles none."""
+    match event:
+        case ApprovalDecided() | QuestionAnswered():
+            return event.call_id
+        case ToolFinished():
+            return event.result.call_id
+        case _:
+            return None
+
+
 class Session:
     """The state of one session, built from its records with `apply` and nothing else."""
 

@@ -81,6 +81,12 @@ class Transcript:
             case _:
                 pass
 
+    def take(self, event: Event) -> list[Counted]:
+        """Apply the next event; return the messages that it completes, and forget them."""
+        self.apply(event)
+        taken, self.messages = self.messages, []
+        return taken
+
     def _add(self, item: Counted) -> None:
         self.messages.append(item)
         self._calls = item.message.calls
@@ -108,7 +114,8 @@ class Transcript:
         results = [self._finished[call.id] for call in self._calls if call.id in self._finished]
         if results:
             message = Message("tool", tuple(finished.result for finished in results))
-            self.messages.append(Counted(message, sum(finished.tokens for finished in results)))
+            tokens = tuple(finished.tokens for finished in results)
+            self.messages.append(Counted(message, sum(tokens), result_tokens=tokens))
         self._calls, self._finished = (), {}
 
 
@@ -185,6 +192,17 @@ def drop_open_calls(records: Sequence[Record]) -> Sequence[Record]:
             case _:
                 pass
     return records
+
+
+def message_of(event: Event) -> Counted | None:
+    """Return the message that an event adds, with one result each; None if it adds none."""
+    match event:
+        case MessageAdded() | ModelReplied():
+            return Counted(event.message, event.tokens)
+        case ToolFinished(parent=None):
+            return Counted(Message("tool", (event.result,)), event.tokens)
+        case _:
+            return None
 
 
 def is_visible_to_people(event: Event) -> bool:

@@ -18,7 +18,6 @@ from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.protocol import (
     Aborted,
-    ApprovalDecided,
     ApprovalRequested,
     Cancel,
     Decide,
@@ -28,7 +27,6 @@ from bridle.core.protocol import (
     MessageAdded,
     Prompt,
     PromptQueued,
-    QuestionAnswered,
     QuestionAsked,
     QueueDropped,
     Record,
@@ -36,9 +34,9 @@ from bridle.core.protocol import (
     Resume,
     RunEnded,
     RunStarted,
-    ToolFinished,
 )
 from bridle.core.queries import IsRunning, Status
+from bridle.core.session import settled_call
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.shared.output_format import Result, ResultBuilder
 
@@ -95,15 +93,10 @@ class OpenQuestions:
 
     def add(self, event: Event) -> None:
         """Apply the next event: an answer from elsewhere ends the task."""
-        match event:
-            case ApprovalRequested() | QuestionAsked():
-                self.open[event.call_id] = self._new[event.call_id] = event
-            case ApprovalDecided() | QuestionAnswered():
-                self.settle(event.call_id)
-            case ToolFinished():
-                self.settle(event.result.call_id)
-            case _:
-                pass
+        if isinstance(event, Asked):
+            self.open[event.call_id] = self._new[event.call_id] = event
+        elif (call_id := settled_call(event)) is not None:
+            self.settle(call_id)
 
     def settle(self, call_id: CallId) -> None:
         """Stop answering the question of a call."""

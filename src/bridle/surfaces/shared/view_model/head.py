@@ -59,8 +59,7 @@ class HeadBuilder:
         """Take details from the newest earlier records that the session status does not contain."""
         transcript = self._session.transcript
         for record in records:
-            transcript.apply(record.event)
-            transcript.messages.clear()
+            transcript.take(record.event)
             self._notice(record)
 
     def add(self, record: Record) -> None:
