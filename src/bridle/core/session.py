@@ -71,7 +71,7 @@ def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[
     once.
     """
     before = [record for record in records if record.seq <= seq]
-    past = drop_rewound(before).records
+    past = drop_rewound(before)
     transcript = transcript_of(past)
     while transcript.messages and transcript.messages[-1].message.calls:
         transcript.messages.pop()
@@ -368,7 +368,7 @@ def fold(records: Sequence[Record]) -> Session:
             if isinstance(record.event, TurnEnded):
                 session.context = record.event.context
         if index == rewound:  # a later run needs its index among the messages that are left
-            session.transcript = transcript_of(drop_rewound(records[: index + 1]).records)
+            session.transcript = transcript_of(drop_rewound(records[: index + 1]))
     return session
 
 

@@ -220,7 +220,7 @@ class History(Struct, frozen=True):
 
 def history(session_id: str, records: Sequence[Record], offset: int, limit: int | None) -> History:
     """Return a page of the messages, without those that a rewind removed."""
-    messages = list(_messages(drop_rewound(records).records))
+    messages = list(_messages(drop_rewound(records)))
     end = offset + min(MAX_PAGE, MAX_PAGE if limit is None else limit)
     page = messages[offset:end]
     return History(session_id, len(messages), offset, end < len(messages), page, limit)

@@ -27,7 +27,7 @@ def list_visible_messages(records: Sequence[Record]) -> list[Message | Note]:
     """Return the messages that were not rewound, with notes on the context window between them."""
     transcript = Transcript()
     items: list[Message | Note] = []
-    for record in drop_rewound(records).records:
+    for record in drop_rewound(records):
         event = record.event
         if is_visible_to_people(event):
             items += [counted.message for counted in transcript.take(event)]
@@ -84,7 +84,7 @@ def collect_code_calls(records: Sequence[Record]) -> dict[CallId, CodeCall]:
     """
     made: dict[CallId, dict[CallId, NestedCall]] = {}
     answers: dict[CallId, str] = {}
-    for record in drop_rewound(records).records:
+    for record in drop_rewound(records):
         match record.event:
             case ToolStarted(parent=str() as parent) | ApprovalRequested(parent=str() as parent) as event:
                 call = ToolCall(event.call_id, event.tool, event.args)

@@ -54,7 +54,7 @@ has all of it.</footer>
 
 def page_of(records: Sequence[Record]) -> str:
     """Return a session as one HTML page."""
-    session, counted = fold(records), drop_rewound(records).records
+    session, counted = fold(records), drop_rewound(records)
     conversation = Conversation()
     for record in counted:
         conversation.add(record)

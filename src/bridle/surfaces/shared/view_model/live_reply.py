@@ -32,11 +32,6 @@ class LiveReply:
         self._counts: dict[PartKind, int] = {}
         self._speaking: tuple[PartKind, str] | None = None
 
-    @property
-    def doing(self) -> PartKind | None:
-        """The kind of part that is being written, or None."""
-        return None if self._speaking is None else self._speaking[0]
-
     def add(self, kind: PartKind, text: str, home: str, seq: int) -> list[Patch]:
         """Append text to the live answer or thought."""
         if self._speaking is not None and self._speaking[0] == kind:
