@@ -149,7 +149,7 @@ class RunDriver:
         self._answer = answer
         self._stream: AsyncGenerator[Record | Delta, None] | None = None
         self._item_id: str | None = None
-        self._ledger: ResultBuilder | None = None
+        self._builder: ResultBuilder | None = None
         self._begun: Record | None = None
         self._waits = False
         self._known_upto = 0
@@ -182,13 +182,13 @@ class RunDriver:
         self._item_id = receipt.item_id
         self.run_id = receipt.run_id
         if receipt.run_id is not None and not receipt.repeated:
-            self._ledger = ResultBuilder(self.session, receipt.run_id)
+            self._builder = ResultBuilder(self.session, receipt.run_id)
         return receipt
 
     def join(self, run_id: RunId, after: int) -> None:
         """Follow an active run, from the record after `after` on."""
         self.run_id = run_id
-        self._ledger = ResultBuilder(self.session, run_id)
+        self._builder = ResultBuilder(self.session, run_id)
         self._stream = self._api.watch(self.session, after)
 
     async def items(self) -> AsyncGenerator[Record | Delta, None]:
@@ -200,12 +200,12 @@ class RunDriver:
         assert self._stream is not None, "start() comes first"
         while self.result is None:
             item = await anext(self._stream)
-            if self._ledger is None:
+            if self._builder is None:
                 for begun in self._await_begin(item):
-                    self._ledger_of(begun)
+                    self._apply(begun)
                     yield begun
                 continue
-            self._ledger_of(item)
+            self._apply(item)
             yield item
         await self.aclose()
 
@@ -255,7 +255,7 @@ class RunDriver:
             return []
         match item.event:
             case RunStarted() as event if event.run_id == self.run_id:
-                self._ledger = ResultBuilder(self.session, event.run_id)
+                self._builder = ResultBuilder(self.session, event.run_id)
                 return [item]
             case RunStarted():
                 self._begun = item
@@ -276,13 +276,13 @@ class RunDriver:
         assert self._begun is not None
         assert isinstance(self._begun.event, RunStarted)
         self.run_id = self._begun.event.run_id
-        self._ledger = ResultBuilder(self.session, self.run_id)
+        self._builder = ResultBuilder(self.session, self.run_id)
         return [self._begun, item]
 
-    def _ledger_of(self, item: Record | Delta) -> None:
-        assert self._ledger is not None
-        self._ledger.add(item)
-        self.result = self._ledger.result
+    def _apply(self, item: Record | Delta) -> None:
+        assert self._builder is not None
+        self._builder.add(item)
+        self.result = self._builder.result
         if isinstance(item, Record):
             self._questions.add(item.event)
             if item.seq >= self._known_upto and self.result is None:
