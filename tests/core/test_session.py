@@ -86,7 +86,7 @@ def test_results_join_their_calls_in_call_order_whatever_finished_first():
 
     assert session.messages == [
         Counted(Message("assistant", (A, B)), 20),
-        Counted(Message("tool", (result(A), result(B))), 14),
+        Counted(Message("tool", (result(A), result(B))), 14, result_tokens=(7, 7)),
     ]
 
 

@@ -329,7 +329,7 @@ def _exchanges(draw: st.DrawFn) -> list[Counted]:
 
 @given(st.lists(_exchanges(), max_size=8).map(lambda found: [item for items in found for item in items]))
 def test_what_is_written_is_read_again(conversation: list[Counted]):
-    data = b"".join(encode_message(item, "coder", {}) for item in conversation)
+    data = b"".join(encode_message(item, "coder") for item in conversation)
 
     found = read_conversation(data)
 

@@ -28,6 +28,8 @@ class Counted(Struct, frozen=True):
     tokens: int
     kind: Literal["", "summary", "correction"] = ""
     """`summary`: written by a compaction, always sent. `correction`: sent by the user during a run."""
+    result_tokens: tuple[int, ...] = ()
+    """The tokens of each result, for a message with the results of a turn."""
 
 
 class ContextUsage(Struct, frozen=True, omit_defaults=True):

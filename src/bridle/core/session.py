@@ -71,7 +71,7 @@ def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[
     once.
     """
     before = [record for record in records if record.seq <= seq]
-    past = drop_rewound(before).records
+    past = drop_rewound(before)
     transcript = transcript_of(past)
     while transcript.messages and transcript.messages[-1].message.calls:
         transcript.messages.pop()
@@ -245,6 +245,17 @@ class RunState(Struct):
                 known.pop(call_id, None)
 
 
+def settled_call(event: Event) -> CallId | None:
+    """Return the call whose approval or question an event settles; None if it settles none."""
+    match event:
+        case ApprovalDecided() | QuestionAnswered():
+            return event.call_id
+        case ToolFinished():
+            return event.result.call_id
+        case _:
+            return None
+
+
 class Session:
     """The state of one session, built from its records with `apply` and nothing else."""
 
@@ -357,7 +368,7 @@ def fold(records: Sequence[Record]) -> Session:
             if isinstance(record.event, TurnEnded):
                 session.context = record.event.context
         if index == rewound:  # a later run needs its index among the messages that are left
-            session.transcript = transcript_of(drop_rewound(records[: index + 1]).records)
+            session.transcript = transcript_of(drop_rewound(records[: index + 1]))
     return session
 
 

@@ -57,13 +57,13 @@ def make_session_status(session: Session, *, is_running: bool = False) -> Sessio
         updated_at=session.updated_at,
         facts=replace(session.known, seen={}, taken={}),
         is_running=is_running,
-        run=None if session.run is None else _run_glance(session.run),
+        run=None if session.run is None else _run_status(session.run),
         last=session.last,
         context=session.context,
     )
 
 
-def _run_glance(run: RunState) -> RunStatus:
+def _run_status(run: RunState) -> RunStatus:
     return RunStatus(
         run_id=run.run_id,
         model=run.model,

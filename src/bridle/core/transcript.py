@@ -14,7 +14,6 @@ A pin belongs to the session, not to the conversation: no rewind removes it.
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_message, estimate_tokens
@@ -48,7 +47,7 @@ class Transcript:
         """The compaction that wrote the first message."""
         self.is_whole = False
         """True if the first message is a summary of everything before it, so that nothing is missing."""
-        self._unsaid: list[str] = []
+        self._new_pins: list[str] = []
         """Pins that the model may not have seen yet."""
         self._calls: tuple[ToolCall, ...] = ()
         self._finished: dict[CallId, ToolFinished] = {}
@@ -76,10 +75,16 @@ class Transcript:
                 ids = frozenset(event.call_ids)
                 self.messages = [clear_results(item, ids) for item in self.messages]
             case Pinned():
-                others = [text for text in self._unsaid if text != event.text]
-                self._unsaid = [*others, event.text] if event.pinned else others
+                others = [text for text in self._new_pins if text != event.text]
+                self._new_pins = [*others, event.text] if event.pinned else others
             case _:
                 pass
+
+    def take(self, event: Event) -> list[Counted]:
+        """Apply the next event; return the messages that it completes, and forget them."""
+        self.apply(event)
+        taken, self.messages = self.messages, []
+        return taken
 
     def _add(self, item: Counted) -> None:
         self.messages.append(item)
@@ -88,19 +93,19 @@ class Transcript:
 
     def _with_pins(self, item: Counted) -> Counted:
         """Add new pins to the user's next message, unless the model has already seen them."""
-        if item.message.role != "user" or not self._unsaid:
+        if item.message.role != "user" or not self._new_pins:
             return item
         users = [other.message for other in self.messages if other.message.role == "user"]
         said = [message.text for message in (*users, item.message)]
-        new = [PINNED + text for text in self._unsaid if not any(text in other for other in said)]
-        self._unsaid = []
+        new = [PINNED + text for text in self._new_pins if not any(text in other for other in said)]
+        self._new_pins = []
         message = Message("user", (*item.message.parts, *map(Text, new)))
         return replace(item, message=message, tokens=item.tokens + sum(map(estimate_tokens, new)))
 
     def _replace_old(self, event: Compacted) -> None:
         kept = [_without_pins(item) for item in self.messages[max(0, len(self.messages) - event.kept) :]]
         self.messages = [Counted(event.message, event.tokens, "summary"), *kept]
-        self._unsaid = []
+        self._new_pins = []
         self.compacted, self.is_whole = event, len(kept) == event.kept
 
     def close_turn(self) -> None:
@@ -108,7 +113,8 @@ class Transcript:
         results = [self._finished[call.id] for call in self._calls if call.id in self._finished]
         if results:
             message = Message("tool", tuple(finished.result for finished in results))
-            self.messages.append(Counted(message, sum(finished.tokens for finished in results)))
+            tokens = tuple(finished.tokens for finished in results)
+            self.messages.append(Counted(message, sum(tokens), result_tokens=tokens))
         self._calls, self._finished = (), {}
 
 
@@ -138,15 +144,7 @@ def clear_results(item: Counted, ids: frozenset[CallId]) -> Counted:
     return Counted(message, min(item.tokens, estimate_message(message) + MESSAGE_FRAME_TOKENS))
 
 
-class LiveRecords(Struct, frozen=True):
-    """The records that still count for the conversation."""
-
-    records: list[Record]
-    next_seq: int
-    """The next older sequence number that counts; 0 if `records` goes back to the beginning."""
-
-
-def drop_rewound(records: Sequence[Record]) -> LiveRecords:
+def drop_rewound(records: Sequence[Record]) -> list[Record]:
     """Leave out rewound records; takes all records of a session, or its newest ones without a gap."""
     kept: list[Record] = []
     first = records[0].seq if records else 1
@@ -161,7 +159,7 @@ def drop_rewound(records: Sequence[Record]) -> LiveRecords:
         else:
             kept.append(record)
             seq -= 1
-    return LiveRecords(kept[::-1], seq)
+    return kept[::-1]
 
 
 def transcript_of(records: Iterable[Record]) -> Transcript:
@@ -185,6 +183,17 @@ def drop_open_calls(records: Sequence[Record]) -> Sequence[Record]:
             case _:
                 pass
     return records
+
+
+def message_of(event: Event) -> Counted | None:
+    """Return the message that an event adds, with one result each; None if it adds none."""
+    match event:
+        case MessageAdded() | ModelReplied():
+            return Counted(event.message, event.tokens)
+        case ToolFinished(parent=None):
+            return Counted(Message("tool", (event.result,)), event.tokens)
+        case _:
+            return None
 
 
 def is_visible_to_people(event: Event) -> bool:

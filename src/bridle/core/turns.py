@@ -29,7 +29,7 @@ def list_turns(records: Sequence[Record]) -> list[Turn]:
     """Return the turns of the current conversation, numbered from 1, after turn 0."""
     turns = [Turn(0, 1)]
     prompt, files, starts = "", 0, False
-    for record in drop_rewound(records).records:
+    for record in drop_rewound(records):
         match record.event:
             case RunStarted():
                 starts = True

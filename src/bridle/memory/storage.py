@@ -159,8 +159,7 @@ class MemoryStorage:
 
     def take_whole(self, session: SessionId, root: str, records: Sequence[Record]) -> None:
         """Index all records of a session, replacing what is known of it; without records, remove it."""
-        kept = drop_rewound(records).records if records else []
-        taken = passages_of(kept, self._clean)
+        taken = passages_of(drop_rewound(records), self._clean)
 
         def work(connection: apsw.Connection) -> None:
             forgotten = cursor_of(connection, session).forgotten

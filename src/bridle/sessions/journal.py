@@ -169,7 +169,7 @@ async def _read_back(
 
 
 def _is_enough(records: list[Record], tokens: int) -> bool:
-    transcript = transcript_of(drop_rewound(records).records)
+    transcript = transcript_of(drop_rewound(records))
     return transcript.is_whole or sum(item.tokens for item in transcript.messages) >= tokens
 
 

@@ -64,7 +64,7 @@ async def rewind(
         targets = {change.path: change.after for change in plan.changes}
         left = await asyncio.to_thread(keeper.restore, targets)
         changed = make_change_events(await asyncio.to_thread(keeper.collect, is_over=is_over), rewind=True)
-    past = drop_rewound([record for record in records if record.seq <= command.to_seq]).records
+    past = drop_rewound([record for record in records if record.seq <= command.to_seq])
     whole = drop_open_calls(past)
     is_cut = len(whole) < len(past) and command.scope != "files"
     to_seq = past[len(whole)].seq - 1 if is_cut else command.to_seq

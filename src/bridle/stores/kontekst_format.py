@@ -9,16 +9,15 @@ Empty fields are omitted, except role and content; `<`, `>` and `&` are escaped 
 several results becomes several lines. The format cannot hold reasoning or media.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from bridle.core.context import Counted
-from bridle.core.ids import CallId
-from bridle.core.messages import Message, ToolResult
-from bridle.core.protocol import Event, MessageAdded, ModelReplied, RunEnded, RunStarted, ToolFinished
+from bridle.core.messages import ToolResult
+from bridle.core.protocol import Event, RunEnded, RunStarted
+from bridle.core.transcript import message_of
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
@@ -53,14 +52,14 @@ class _Line(Struct, omit_defaults=True):
     tokens: int = 0
 
 
-def encode_message(item: Counted, agent: str, result_tokens: Mapping[CallId, int]) -> bytes:
-    """Return the lines of one message; `result_tokens` gives each result's share of the message's tokens."""
+def encode_message(item: Counted, agent: str) -> bytes:
+    """Return the lines of one message: one for each result, or a single one."""
     message = item.message
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     if not results:
         calls = tuple(_Call(call.id, call.name, call.args) for call in message.calls)
         return _encoded(_Line(message.role, message.text, calls, None, agent, item.tokens))
-    shares = [result_tokens.get(result.call_id, 0) for result in results]
+    shares = list(item.result_tokens) or [0] * len(results)
     shares[0] += item.tokens - sum(shares)
     return b"".join(
         _encoded(_Line(message.role, result.output, (), _shaped(result), agent, tokens))
@@ -70,13 +69,8 @@ def encode_message(item: Counted, agent: str, result_tokens: Mapping[CallId, int
 
 def encode_event(event: Event, agent: str) -> bytes:
     """Return the lines that an event adds to the file; most events add none."""
-    match event:
-        case MessageAdded() | ModelReplied():
-            return encode_message(Counted(event.message, event.tokens), agent, {})
-        case ToolFinished(parent=None):
-            return encode_message(Counted(Message("tool", (event.result,)), event.tokens), agent, {})
-        case _:
-            return b""
+    item = message_of(event)
+    return b"" if item is None else encode_message(item, agent)
 
 
 class LineEncoder:

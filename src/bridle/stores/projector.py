@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from bridle.core.codec import GENESIS, encode
 from bridle.core.context import Counted
-from bridle.core.ids import CallId, SessionId
+from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.ports import Store
 from bridle.core.protocol import (
@@ -37,7 +37,6 @@ from bridle.core.protocol import (
     RunEnded,
     SessionCreated,
     SessionTitled,
-    ToolFinished,
 )
 from bridle.core.transcript import Transcript, is_visible_to_people
 from bridle.stores.batch_file import open_private, replace_file
@@ -185,7 +184,6 @@ class _NewContent:
         self.message_seq = checkpoint.message_seq
         self.agent = checkpoint.agent
         self._transcript = Transcript()
-        self._result_tokens: dict[CallId, int] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -200,24 +198,19 @@ class _NewContent:
         event = record.event
         if isinstance(event, SessionCreated):
             self.agent = event.agent
-        if isinstance(event, ToolFinished):
-            self._result_tokens[event.result.call_id] = event.tokens
-        if is_visible_to_people(event):
-            self._transcript.apply(event)
+        completed = self._transcript.take(event) if is_visible_to_people(event) else []
         if record.seq > self.last_seq:
             self.last_seq, self.last_hash = record.seq, record.hash
-            for item in self._transcript.messages:
+            for item in completed:
                 self._add_message(item)
             self.events += encode(record) + b"\n"
             self.markdown += event_markdown(record).encode()
-        self._transcript.messages.clear()
         if isinstance(event, MessageAdded | ModelReplied):
             self.message_seq = record.seq
-            self._result_tokens.clear()
 
     def _add_message(self, item: Counted) -> None:
         self.markdown += message_markdown(item.message).encode()
-        self.messages += encode_message(item, self.agent, self._result_tokens)
+        self.messages += encode_message(item, self.agent)
         if item.message.role == "assistant" and item.message.text:
             self.summary = item.message.text
 

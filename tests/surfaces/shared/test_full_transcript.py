@@ -1,4 +1,4 @@
-"""The full conversation that people see, whatever was removed from the model's window."""
+"""The full conversation that people see, with the calls made by code, whatever left the model's window."""
 
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
@@ -16,8 +16,14 @@ from bridle.core.protocol import (
 )
 from bridle.core.session import fold, fork_at
 from bridle.surfaces.shared.export import to_html, to_markdown
-from bridle.surfaces.shared.full_transcript import describe_note, list_visible_messages
-from tests.surfaces.records import SESSION, records
+from bridle.surfaces.shared.full_transcript import (
+    CodeCall,
+    NestedCall,
+    collect_code_calls,
+    describe_note,
+    list_visible_messages,
+)
+from tests.surfaces.records import CELL, INNER, SESSION, code_session, records
 
 CREATED = SessionCreated(SESSION, "/work")
 CALL = ToolCall(CallId("c"), "look")
@@ -103,3 +109,32 @@ def test_a_note_cannot_break_out_of_its_line():
 
     assert "&lt;script&gt;*x* # y" in to_html(records([CREATED, hostile]))
     assert "*pinned: \\<script\\>\\*x\\* \\# y*" in to_markdown(records([CREATED, hostile]))
+
+
+def test_the_calls_of_code_are_found_by_the_call_that_ran_it():
+    assert collect_code_calls(code_session()) == {
+        CELL: CodeCall(
+            calls=(
+                NestedCall(
+                    ToolCall(INNER, "read_file", {"path": "a.txt"}),
+                    ToolResult(INNER, "read_file", "1: hello"),
+                ),
+                NestedCall(
+                    ToolCall(CallId("call_2.2"), "edit_file", {"path": "b.txt"}),
+                    ToolResult(CallId("call_2.2"), "edit_file", "the user said no", is_error=True),
+                ),
+                NestedCall(
+                    ToolCall(CallId("call_2.3"), "bash"),
+                    ToolResult(CallId("call_2.3"), "bash", "denied by rule deny bash", is_error=True),
+                ),
+                NestedCall(ToolCall(CallId("call_2.4"), "wait", {"seconds": 1})),
+            ),
+            answer="It says hello.",
+        )
+    }
+
+
+def test_calls_that_were_rewound_are_left_out():
+    events = [record.event for record in code_session()]
+
+    assert collect_code_calls(records([*events, Rewound(2)])) == {}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridle.surfaces.shared.highlight import MAX_PAINTED_CHARS, Piece, paint_python, scan_python
+from bridle.surfaces.shared.highlight import MAX_PAINTED_CHARS, Piece, paint_pieces, scan_python
 from bridle.surfaces.shared.terminal import Screen
 
 PLAIN = Screen(io.StringIO(), {})
@@ -52,8 +52,12 @@ def test_what_runs_inside_a_string_is_not_painted_as_one():
     ]
 
 
+def shown(screen: Screen, code: str) -> list[str]:
+    return [paint_pieces(screen, line) for line in scan_python(code)]
+
+
 def test_code_behind_a_carriage_return_does_not_look_like_a_comment():
-    assert paint_python(COLOURED, "# ok\rrm(x)\r\n# done") == [
+    assert shown(COLOURED, "# ok\rrm(x)\r\n# done") == [
         "\x1b[2m# ok\x1b[0m",
         "rm(x)",
         "\x1b[2m# done\x1b[0m",
@@ -61,12 +65,12 @@ def test_code_behind_a_carriage_return_does_not_look_like_a_comment():
 
 
 def test_nothing_in_the_code_steers_the_screen():
-    assert paint_python(PLAIN, "x\x1b[2J = '\u202e'\t# \x07") == ["x\\x1b[2J = '\\u202e'\t# \\x07"]
-    assert paint_python(COLOURED, "'\x1b[0m'") == ["\x1b[32m'\\x1b[0m'\x1b[0m"]
+    assert shown(PLAIN, "x\x1b[2J = '\u202e'\t# \x07") == ["x\\x1b[2J = '\\u202e'\t# \\x07"]
+    assert shown(COLOURED, "'\x1b[0m'") == ["\x1b[32m'\\x1b[0m'\x1b[0m"]
 
 
 def test_a_screen_without_colours_gets_none():
-    assert paint_python(PLAIN, "def f():\n    return 'x'\n") == ["def f():", "    return 'x'", ""]
+    assert shown(PLAIN, "def f():\n    return 'x'\n") == ["def f():", "    return 'x'", ""]
 
 
 @given(st.text() | st.text(alphabet="'\"\\{}#f\n\r x1.=def"))
@@ -81,7 +85,7 @@ def test_much_of_anything_is_painted_in_no_time(piece: str):
     code = "f'" + piece * (300_000 // len(piece))
     began = time.process_time()
 
-    paint_python(COLOURED, code)
+    shown(COLOURED, code)
 
     assert time.process_time() - began < 10
 
@@ -89,6 +93,6 @@ def test_much_of_anything_is_painted_in_no_time(piece: str):
 def test_what_follows_very_much_code_has_no_colour():
     code = "1\n" * (MAX_PAINTED_CHARS // 2) + "1"
 
-    lines = paint_python(COLOURED, code)
+    lines = shown(COLOURED, code)
 
     assert (lines[0], lines[-1]) == ("\x1b[33m1\x1b[0m", "1")

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from bridle.core.errors import SessionError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.protocol import (
-    Answer,
     ApprovalDecided,
     ApprovalRequested,
     Decide,
@@ -27,9 +26,8 @@ from bridle.core.protocol import (
     QuestionAnswered,
     QuestionAsked,
     Reply,
-    ToolFinished,
 )
-from bridle.core.session import RunState
+from bridle.core.session import RunState, settled_call
 from bridle.sessions.agent_tree import Sessions
 from bridle.sessions.journal import Journal
 
@@ -71,27 +69,15 @@ class QuestionRelay:
         """Repeat the answers that the sub-agent got before a crash and its parent did not record."""
         waiting = _open_in(below)
         for inner in [self._asked[key] for key in self._open]:
-            if inner in waiting:
-                continue
-            decided = below.decided.get(inner)
-            if decided is None:
-                await self._close(inner)
-            else:
-                await self._close(inner, decided.answer, decided.reason)
+            if inner not in waiting:
+                await self._close(inner, below.decided.get(inner))
 
     async def see(self, event: Event) -> None:
         """Repeat a sub-agent's event if it opens or closes an approval or question."""
-        match event:
-            case ApprovalRequested() | QuestionAsked():
-                await self._ask(event)
-            case ApprovalDecided():
-                await self._close(event.call_id, event.answer, event.reason)
-            case QuestionAnswered():
-                await self._close(event.call_id, answers=event.answers)
-            case ToolFinished():
-                await self._close(event.result.call_id)
-            case _:
-                pass
+        if isinstance(event, ApprovalRequested | QuestionAsked):
+            await self._ask(event)
+        elif (call_id := settled_call(event)) is not None:
+            await self._close(call_id, event)
 
     async def _ask(self, event: ApprovalRequested | QuestionAsked) -> None:
         key = self._key(event.call_id)
@@ -102,14 +88,15 @@ class QuestionRelay:
             asked = replace(asked, parent=None)  # the calling code belongs to the sub-agent
         await self._journal.record_whole(asked)
 
-    async def _close(
-        self, call_id: CallId, answer: Answer = "deny", reason: str = ENDED, answers: tuple[str, ...] = ()
-    ) -> None:
+    async def _close(self, call_id: CallId, by: Event | None) -> None:
+        """Repeat an answer; an approval or question that something else closes gets none."""
         key = self._key(call_id)
         kind = self._open.pop(key, None)
         if kind is ApprovalRequested:
+            answer, reason = (by.answer, by.reason) if isinstance(by, ApprovalDecided) else ("deny", ENDED)
             await self._journal.record_whole(ApprovalDecided(key, answer, reason))
         elif kind is QuestionAsked:
+            answers = by.answers if isinstance(by, QuestionAnswered) else ()
             await self._journal.record_whole(QuestionAnswered(key, answers))
 
     def withdraw(self) -> list[Event]:

@@ -126,7 +126,7 @@ class OpenSession:
         """
         known = (await self._api.ask(Status(self.id))).facts
         records = await self._api.ask(Records(self.id))
-        for record in drop_rewound(records).records if tells else ():
+        for record in drop_rewound(records) if tells else ():
             await self._show(record, is_own=False)
         self._translation.cost = None if known.totals.unpriced_turns else known.totals.cost
         self._stream = self._api.watch(self.id, records[-1].seq)

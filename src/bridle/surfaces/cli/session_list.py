@@ -16,8 +16,7 @@ from bridle.core.summary import SessionSummary
 from bridle.stores.record_lines import DamagedList
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import list_readable_sessions, open_configured_store
-from bridle.surfaces.shared.full_transcript import list_visible_messages
-from bridle.surfaces.shared.nested_calls import CodeCall, collect_code_calls
+from bridle.surfaces.shared.full_transcript import CodeCall, collect_code_calls, list_visible_messages
 from bridle.surfaces.shared.terminal import Console, Screen, columns, cut, cut_start, one_line, pad
 from bridle.surfaces.shared.text_format import short_id
 from bridle.surfaces.shared.transcript import local_time, transcript_lines

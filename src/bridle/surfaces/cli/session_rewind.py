@@ -202,7 +202,7 @@ def _command(args: argparse.Namespace, session: SessionSummary, flag: str) -> st
 def turn_lines(screen: Screen, records: Sequence[Record]) -> list[str]:
     """Return the turns of a session, each below the prompt that started it."""
     lines = ["   0  before the first prompt"]
-    rest = iter(drop_rewound(records).records)
+    rest = iter(drop_rewound(records))
     for turn in list_turns(records)[1:]:
         said = ""
         for record in rest:

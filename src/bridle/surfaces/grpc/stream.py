@@ -98,7 +98,7 @@ class MessageTable:
             records = await self._api.ask(Records(self._session, after, seq - after))
             begun = [index for index, record in enumerate(records) if self._is_start(record)]
             at = begun[0] if begun else 0
-            self._earlier = _sizes(transcript_of(drop_rewound(records[:at]).records).messages)
+            self._earlier = _sizes(transcript_of(drop_rewound(records[:at])).messages)
             self._is_whole = after == 0
             if self._is_whole or (begun and len(self._earlier) > wanted):
                 return transcript_of(records[at:])

@@ -1,11 +1,11 @@
 """Run results, session summaries and message history in Meerkat's fields."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from bridle.core.ids import CallId
+from bridle.core.context import Counted
 from bridle.core.messages import (
     Media,
     Message,
@@ -18,19 +18,10 @@ from bridle.core.messages import (
     Usage,
     final_text,
 )
-from bridle.core.protocol import (
-    Compacted,
-    MessageAdded,
-    ModelReplied,
-    Outcome,
-    Record,
-    RunEnded,
-    ToolFinished,
-    TurnEnded,
-)
+from bridle.core.protocol import Compacted, Event, ModelReplied, Outcome, Record
 from bridle.core.session import Session
 from bridle.core.summary import SessionSummary
-from bridle.core.transcript import drop_rewound
+from bridle.core.transcript import Transcript, drop_rewound, is_visible_to_people, message_of
 from bridle.surfaces.meerkat.events import TokenUsage, token_usage
 from bridle.surfaces.shared.output_format import DeniedCall, Result
 from bridle.system.dates import rfc3339
@@ -229,68 +220,46 @@ class History(Struct, frozen=True):
 
 def history(session_id: str, records: Sequence[Record], offset: int, limit: int | None) -> History:
     """Return a page of the messages, without those that a rewind removed."""
-    messages = list(_messages(drop_rewound(records).records))
+    messages = list(_messages(drop_rewound(records)))
     end = offset + min(MAX_PAGE, MAX_PAGE if limit is None else limit)
     page = messages[offset:end]
     return History(session_id, len(messages), offset, end < len(messages), page, limit)
 
 
-def _messages(records: Iterable[Record]) -> Iterable[HistoryMessage]:
-    calls: tuple[ToolCall, ...] = ()
-    results: dict[CallId, ToolResult] = {}
-    at = 0
-
-    def gathered() -> list[HistoryMessage]:
-        ordered = [results[call.id] for call in calls if call.id in results]
-        results.clear()
-        return [_results(ordered, at)] if ordered else []
-
+def _messages(records: Iterable[Record]) -> Iterator[HistoryMessage]:
+    transcript, finished_at = Transcript(), 0
     for record in records:
-        match record.event:
-            case MessageAdded() as event:
-                yield from gathered()
-                yield _said(event.message, record.at)
-            case ModelReplied() as event:
-                yield from gathered()
-                calls = event.message.calls
-                yield _answer(event, record.at)
-            case ToolFinished(parent=None) as event:
-                results[event.result.call_id], at = event.result, record.at
-            case TurnEnded() | RunEnded():
-                yield from gathered()
-            case Compacted() as event:
-                yield from gathered()
-                yield HistoryMessage(
-                    "user",
-                    rfc3339(record.at),
-                    content=event.message.text,
-                    transcript_role="compaction_summary",
-                )
-            case _:
-                pass
-    yield from gathered()
+        event = record.event
+        if (added := message_of(event)) is not None and added.message.role == "tool":
+            finished_at = record.at
+        if is_visible_to_people(event) or isinstance(event, Compacted):
+            for item in transcript.take(event):
+                yield _said(item, event, finished_at if item.message.role == "tool" else record.at)
+    transcript.close_turn()
+    yield from (_results(item.message, finished_at) for item in transcript.messages)
 
 
-def _said(message: Message, at: int) -> HistoryMessage:
-    if message.role == "assistant":  # from a fork or an import
+def _said(item: Counted, event: Event, at: int) -> HistoryMessage:
+    message = item.message
+    if item.kind == "summary":
+        return HistoryMessage("user", rfc3339(at), content=message.text, transcript_role="compaction_summary")
+    if message.role == "assistant":
         blocks = [_block(part) for part in message.parts]
-        stopped: StopReason = "tool_use" if message.calls else "end_turn"
+        stopped: StopReason = "tool_use" if message.calls else "end_turn"  # from a fork or an import
+        if isinstance(event, ModelReplied):
+            stopped = event.stop_reason
         return HistoryMessage("block_assistant", rfc3339(at), blocks=blocks, stop_reason=stopped)
     if message.role == "tool":
-        return _results([part for part in message.parts if isinstance(part, ToolResult)], at)
+        return _results(message, at)
     role: Literal["system", "user"] = "system" if message.role == "system" else "user"
     if role == "system" or all(isinstance(part, Text) for part in message.parts):
         return HistoryMessage(role, rfc3339(at), content=message.text)
     return HistoryMessage(role, rfc3339(at), content=[content_block(part) for part in message.parts])
 
 
-def _answer(event: ModelReplied, at: int) -> HistoryMessage:
-    blocks = [_block(part) for part in event.message.parts]
-    return HistoryMessage("block_assistant", rfc3339(at), blocks=blocks, stop_reason=event.stop_reason)
-
-
-def _results(results: Sequence[ToolResult], at: int) -> HistoryMessage:
-    return HistoryMessage("tool_results", rfc3339(at), results=[_result(result) for result in results])
+def _results(message: Message, at: int) -> HistoryMessage:
+    results = [_result(part) for part in message.parts if isinstance(part, ToolResult)]
+    return HistoryMessage("tool_results", rfc3339(at), results=results)
 
 
 def _result(result: ToolResult) -> WireResult:

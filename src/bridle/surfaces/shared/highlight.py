@@ -46,11 +46,6 @@ class Piece(Struct, frozen=True):
     colour: Colour | None = None
 
 
-def paint_python(screen: Screen, code: str) -> list[str]:
-    """Return the lines of a piece of code, in color if the screen supports it."""
-    return [paint_pieces(screen, line) for line in scan_python(code)]
-
-
 def paint_pieces(screen: Screen, line: list[Piece]) -> str:
     """Return one scanned line with its colors."""
     return "".join(

@@ -18,7 +18,6 @@ from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.protocol import (
     Aborted,
-    ApprovalDecided,
     ApprovalRequested,
     Cancel,
     Decide,
@@ -28,7 +27,6 @@ from bridle.core.protocol import (
     MessageAdded,
     Prompt,
     PromptQueued,
-    QuestionAnswered,
     QuestionAsked,
     QueueDropped,
     Record,
@@ -36,9 +34,9 @@ from bridle.core.protocol import (
     Resume,
     RunEnded,
     RunStarted,
-    ToolFinished,
 )
 from bridle.core.queries import IsRunning, Status
+from bridle.core.session import settled_call
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.surfaces.shared.output_format import Result, ResultBuilder
 
@@ -95,15 +93,10 @@ class OpenQuestions:
 
     def add(self, event: Event) -> None:
         """Apply the next event: an answer from elsewhere ends the task."""
-        match event:
-            case ApprovalRequested() | QuestionAsked():
-                self.open[event.call_id] = self._new[event.call_id] = event
-            case ApprovalDecided() | QuestionAnswered():
-                self.settle(event.call_id)
-            case ToolFinished():
-                self.settle(event.result.call_id)
-            case _:
-                pass
+        if isinstance(event, Asked):
+            self.open[event.call_id] = self._new[event.call_id] = event
+        elif (call_id := settled_call(event)) is not None:
+            self.settle(call_id)
 
     def settle(self, call_id: CallId) -> None:
         """Stop answering the question of a call."""
@@ -156,7 +149,7 @@ class RunDriver:
         self._answer = answer
         self._stream: AsyncGenerator[Record | Delta, None] | None = None
         self._item_id: str | None = None
-        self._ledger: ResultBuilder | None = None
+        self._builder: ResultBuilder | None = None
         self._begun: Record | None = None
         self._waits = False
         self._known_upto = 0
@@ -189,13 +182,13 @@ class RunDriver:
         self._item_id = receipt.item_id
         self.run_id = receipt.run_id
         if receipt.run_id is not None and not receipt.repeated:
-            self._ledger = ResultBuilder(self.session, receipt.run_id)
+            self._builder = ResultBuilder(self.session, receipt.run_id)
         return receipt
 
     def join(self, run_id: RunId, after: int) -> None:
         """Follow an active run, from the record after `after` on."""
         self.run_id = run_id
-        self._ledger = ResultBuilder(self.session, run_id)
+        self._builder = ResultBuilder(self.session, run_id)
         self._stream = self._api.watch(self.session, after)
 
     async def items(self) -> AsyncGenerator[Record | Delta, None]:
@@ -207,12 +200,12 @@ class RunDriver:
         assert self._stream is not None, "start() comes first"
         while self.result is None:
             item = await anext(self._stream)
-            if self._ledger is None:
+            if self._builder is None:
                 for begun in self._await_begin(item):
-                    self._ledger_of(begun)
+                    self._apply(begun)
                     yield begun
                 continue
-            self._ledger_of(item)
+            self._apply(item)
             yield item
         await self.aclose()
 
@@ -262,7 +255,7 @@ class RunDriver:
             return []
         match item.event:
             case RunStarted() as event if event.run_id == self.run_id:
-                self._ledger = ResultBuilder(self.session, event.run_id)
+                self._builder = ResultBuilder(self.session, event.run_id)
                 return [item]
             case RunStarted():
                 self._begun = item
@@ -283,13 +276,13 @@ class RunDriver:
         assert self._begun is not None
         assert isinstance(self._begun.event, RunStarted)
         self.run_id = self._begun.event.run_id
-        self._ledger = ResultBuilder(self.session, self.run_id)
+        self._builder = ResultBuilder(self.session, self.run_id)
         return [self._begun, item]
 
-    def _ledger_of(self, item: Record | Delta) -> None:
-        assert self._ledger is not None
-        self._ledger.add(item)
-        self.result = self._ledger.result
+    def _apply(self, item: Record | Delta) -> None:
+        assert self._builder is not None
+        self._builder.add(item)
+        self.result = self._builder.result
         if isinstance(item, Record):
             self._questions.add(item.event)
             if item.seq >= self._known_upto and self.result is None:

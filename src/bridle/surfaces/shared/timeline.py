@@ -42,15 +42,15 @@ from bridle.core.protocol import (
     Retrying,
     RunEnded,
     RunStarted,
-    ToolFinished,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
 from bridle.core.queries import Records, Status
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.shared.terminal import cut, one_line
-from bridle.surfaces.shared.text_format import describe_args
+from bridle.surfaces.shared.view_model.call_items import OPEN
+from bridle.surfaces.shared.view_model.calls import RunCalls
+from bridle.surfaces.shared.view_model.view_types import Call
 
 SpanKind = Literal["turn", "model", "tool", "wait", "child", "hook", "compaction"]
 
@@ -211,11 +211,14 @@ class _Trace:
         self.turns: dict[int, TurnUse] = {}
         self.left_out = 0
         self._began_at = began_at
+        self._calls = RunCalls()
         self._open: dict[str, str] = {}
         """The keys of open spans, by the name of their end."""
 
     def add(self, record: Record) -> None:
         """Apply the next record of the run."""
+        for call in self._calls.add(record):
+            self._add_call(record, call)
         match record.event:
             case (
                 TurnStarted()
@@ -226,15 +229,6 @@ class _Trace:
                 | ModelSwitched() as event
             ):
                 self._add_turn(record, event)
-            case ToolStarted() as event:
-                name = f"{event.tool} {describe_args(event.args)}"
-                above = (
-                    self._open.get("turn") if event.parent is None else self._open.get(_tool(event.parent))
-                )
-                self._begin(record, "tool", name, _tool(event.call_id), above)
-            case ToolFinished() as event:
-                outcome = "denied" if event.denied else "failed" if event.result.is_error else "done"
-                self._end(record, _tool(event.result.call_id), outcome)
             case ApprovalRequested() as event:
                 self._begin(record, "wait", f"approval of {event.tool}", f"ask {event.call_id}")
             case QuestionAsked() as event:
@@ -297,6 +291,14 @@ class _Trace:
                 use = self.turns.get(event.turn)
                 if use is not None and event.context != ContextUsage():
                     self.turns[event.turn] = replace(use, context=event.context)
+
+    def _add_call(self, record: Record, call: Call) -> None:
+        if call.state not in OPEN:
+            self._end(record, _tool(call.call_id), call.state)
+        elif call.state == "running" and call.started_at:
+            above = "turn" if call.parent is None else _tool(call.parent)
+            name = f"{call.tool} {call.brief}"
+            self._begin(record, "tool", name, _tool(call.call_id), self._open.get(above))
 
     def _add_hook(self, record: Record, name: str, duration_ms: int, outcome: str) -> None:
         self._begin(record, "hook", name, "hook", delay_ms=-duration_ms)

@@ -24,8 +24,13 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
 from bridle.core.protocol import Record, SessionCreated, Totals
 from bridle.core.session import Session, fold
-from bridle.surfaces.shared.full_transcript import describe_note, list_visible_messages
-from bridle.surfaces.shared.nested_calls import CodeCall, NestedCall, collect_code_calls
+from bridle.surfaces.shared.full_transcript import (
+    CodeCall,
+    NestedCall,
+    collect_code_calls,
+    describe_note,
+    list_visible_messages,
+)
 from bridle.surfaces.shared.terminal import Colour, Screen, one_line, visible
 from bridle.surfaces.shared.text_format import (
     code_lines,

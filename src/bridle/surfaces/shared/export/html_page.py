@@ -54,11 +54,11 @@ has all of it.</footer>
 
 def page_of(records: Sequence[Record]) -> str:
     """Return a session as one HTML page."""
-    session, counted = fold(records), drop_rewound(records).records
+    session, counted = fold(records), drop_rewound(records)
     conversation = Conversation()
     for record in counted:
         conversation.add(record)
-    items, verdicts = conversation.shelf.items, verdicts_of(counted)
+    items, verdicts = conversation.items.in_order, verdicts_of(counted)
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     return PAGE.format(
         title=escaped(title_of(session)),

@@ -11,8 +11,13 @@ from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall
 from bridle.core.protocol import Record
 from bridle.core.session import fold
 from bridle.surfaces.shared.export.document_facts import facts_of, title_of
-from bridle.surfaces.shared.full_transcript import describe_note, list_visible_messages
-from bridle.surfaces.shared.nested_calls import CodeCall, NestedCall, collect_code_calls
+from bridle.surfaces.shared.full_transcript import (
+    CodeCall,
+    NestedCall,
+    collect_code_calls,
+    describe_note,
+    list_visible_messages,
+)
 from bridle.surfaces.shared.terminal import one_line
 from bridle.surfaces.shared.text_format import code_of
 

@@ -33,9 +33,9 @@ from bridle.surfaces.shared.view_model.view_types import Call, CallState, Item, 
 class CallItems:
     """Maps call ids to items; `home` is the key of the reply or message that a call belongs to."""
 
-    def __init__(self, shelf: ItemList) -> None:
-        self._shelf = shelf
-        found = [item for item in shelf.items if isinstance(item, Call)]
+    def __init__(self, items: ItemList) -> None:
+        self._items = items
+        found = [item for item in items.in_order if isinstance(item, Call)]
         self._keys = {call.call_id: call.key for call in found}
         self._homes: dict[CallId, str] = {}
         self._changes: dict[CallId, list[FileChange]] = {}
@@ -63,15 +63,15 @@ class CallItems:
     def write(self, delta: ToolCallDelta, home: str, seq: int) -> list[Patch]:
         """Show a call while the model writes it."""
         key = self._key(delta.call_id, home)
-        call = self._shelf.get(key)
+        call = self._items.get(key)
         if call is None:
-            return [self._shelf.put(call_items.make_writing(delta, key, seq), is_live=True)]
+            return [self._items.put(call_items.make_writing(delta, key, seq), is_live=True)]
         if not isinstance(call, Call) or call.state != "writing" or not (delta.args or delta.name):
             return []
         if call.tool:
-            return [self._shelf.grow(key, "written", delta.args)]
+            return [self._items.grow(key, "written", delta.args)]
         named = replace(call, tool=delta.name, written=call.written + delta.args)
-        return [self._shelf.put(named, is_live=True)]
+        return [self._items.put(named, is_live=True)]
 
     def _key(self, call_id: CallId, home: str) -> str:
         """Return the call id as the key, with a prefix if an earlier call has the same id."""
@@ -119,9 +119,9 @@ class CallItems:
     def print(self, delta: ToolOutputDelta) -> list[Patch]:
         """Append to the output of a call."""
         key = self._keys.get(delta.call_id)
-        return [] if key is None or not delta.text else [self._shelf.grow(key, "output", delta.text)]
+        return [] if key is None or not delta.text else [self._items.grow(key, "output", delta.text)]
 
-    def tell(self, result: ToolResult) -> list[Patch]:
+    def finish_imported(self, result: ToolResult) -> list[Patch]:
         """Add the result to a call of an imported conversation."""
         return self.change(result.call_id, lambda call: call_items.mark_imported(call, result))
 
@@ -145,7 +145,7 @@ class CallItems:
                 self._open.pop(item.call_id, None)
 
     def _get(self, call_id: CallId) -> Call | None:
-        item = self._shelf.get(self._keys.get(call_id, ""))
+        item = self._items.get(self._keys.get(call_id, ""))
         return item if isinstance(item, Call) else None
 
     def _put(self, call: Call) -> Patch:
@@ -153,15 +153,15 @@ class CallItems:
         is_new = call.call_id not in self._keys
         self._keys.setdefault(call.call_id, call.key)
         parent = None if call.parent is None else self._keys.get(call.parent)
-        return self._shelf.put(call, before=self._shelf.after_code(parent) if is_new and parent else "")
+        return self._items.put(call, before=self._items.after_code(parent) if is_new and parent else "")
 
 
 class RunCalls:
     """The open calls of a run, for a follower that keeps no conversation."""
 
     def __init__(self) -> None:
-        self._shelf = ItemList()
-        self._calls = CallItems(self._shelf)
+        self._items = ItemList()
+        self._calls = CallItems(self._items)
 
     @property
     def open(self) -> list[Call]:
@@ -174,14 +174,14 @@ class RunCalls:
             case ModelReplied() as event:
                 calls = event.message.calls
                 items = [call_items.make_requested(call, str(call.id), record) for call in calls]
-                self._shelf = ItemList(items)
-                self._calls = CallItems(self._shelf)
+                self._items = ItemList(items)
+                self._calls = CallItems(self._items)
                 return [_with_args(item, call.args) for item, call in zip(items, calls, strict=True)]
             case ApprovalRequested(parent=str()) | ToolStarted() as event:
                 return [_with_args(call, event.args) for call in self._change(record)]
             case ToolFinished() as event:
                 ended = self._change(record)
-                self._shelf.forget([call.key for call in ended])
+                self._items.forget([call.key for call in ended])
                 self._calls.forget(ended)
                 texts = {"output": event.result.output, "diff": event.diff, "answer": event.answer}
                 return [replace(call, **texts) for call in ended]

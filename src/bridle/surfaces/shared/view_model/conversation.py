@@ -129,10 +129,10 @@ class Conversation:
     """The items of a session, or of a part of it."""
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
-        self.shelf = ItemList(items)
-        self.draft = LiveReply(self.shelf)
-        self._calls = CallItems(self.shelf)
-        self._kin = SubAgentNames()
+        self.items = ItemList(items)
+        self.draft = LiveReply(self.items)
+        self._calls = CallItems(self.items)
+        self._subagents = SubAgentNames()
         self._boundaries: list[int] = []
         """The sequence numbers of records before which every call has ended."""
         self._run_id = self._model = ""
@@ -141,13 +141,13 @@ class Conversation:
         self._seq = self._at = 0
         self._awaits_reply = False
 
-    def go_on(self, glance: SessionStatus) -> None:
+    def go_on(self, status: SessionStatus) -> None:
         """Set the current position of the session: further records and deltas follow it."""
-        self._seq, self._at = glance.seq, glance.updated_at
-        if (run := glance.run) is not None:
+        self._seq, self._at = status.seq, status.updated_at
+        if (run := status.run) is not None:
             self._run_id, self._model, self._turn = run.run_id, run.model, run.turn
             self._began_at = run.started_at
-        if glance.run is None or not glance.is_running:
+        if status.run is None or not status.is_running:
             self._calls.mark_lost()
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ class Conversation:
             case ReplyLost() | Retrying() | ModelSwitched() as event:
                 return [*self.draft.drop(), *self._note(record, make_event_note(event))]
             case ChildStarted() | ChildEnded() as event:
-                return self._tell_child(record, event)
+                return self._note_child(record, event)
             case Rewound() as event:
                 return [
                     *self.draft.drop(),
@@ -209,13 +209,13 @@ class Conversation:
         Related items are unloaded together: all before a boundary.
         """
         gone = set(keys)
-        kept = next((item.seq for item in self.shelf.items if item.key not in gone), self._seq)
+        kept = next((item.seq for item in self.items.in_order if item.key not in gone), self._seq)
         first = min([kept, *(call.seq for call in self._calls.open)])
         boundary = max((seq for seq in self._boundaries if seq <= first), default=0)
-        old = [item for item in self.shelf.items if item.seq < boundary]
+        old = [item for item in self.items.in_order if item.seq < boundary]
         if not old:
             return None
-        self.shelf.forget([item.key for item in old])
+        self.items.forget([item.key for item in old])
         self._calls.forget(old)
         self._boundaries = [seq for seq in self._boundaries if seq >= boundary]
         return boundary - 1
@@ -224,7 +224,7 @@ class Conversation:
     def unrecorded(self) -> list[Patch]:
         """The patches that bring a screen that has seen every record to the current live state."""
         stale = self.draft.stale(self._home) if self._awaits_reply else []
-        return [*stale, *self.shelf.unrecorded]
+        return [*stale, *self.items.unrecorded]
 
     @property
     def _home(self) -> str:
@@ -264,10 +264,10 @@ class Conversation:
         note = Note(key=f"n{record.seq}", seq=record.seq, at=record.at, text=words.text, weight=words.weight)
         if end is not None:
             note = replace(note, run_id=end.run_id, outcome=end.outcome)
-        return [self.shelf.put(note)]
+        return [self.items.put(note)]
 
-    def _tell_child(self, record: Record, event: ChildStarted | ChildEnded) -> list[Patch]:
-        line = self._kin.line(event)
+    def _note_child(self, record: Record, event: ChildStarted | ChildEnded) -> list[Patch]:
+        line = self._subagents.line(event)
         if isinstance(event, ChildStarted) and event.call_id is not None and event.call_id in self._calls:
             return self._calls.change(event.call_id, lambda call: replace(call, child=event.child))
         return self._note(record, make_detail_note(line))
@@ -279,10 +279,10 @@ class Conversation:
                 return [self._said(record, message, event.source)]
             case "assistant":
                 parts = make_reply_items(message, f"m{record.seq}", record, self._calls, "lost")
-                return [self.shelf.put(item) for item in parts]
+                return [self.items.put(item) for item in parts]
             case "tool":
                 results = [part for part in message.parts if isinstance(part, ToolResult)]
-                return [patch for result in results for patch in self._calls.tell(result)]
+                return [patch for result in results for patch in self._calls.finish_imported(result)]
 
     def _said(self, record: Record, message: Message, source: MessageSource) -> Patch:
         said = Said(
@@ -293,4 +293,4 @@ class Conversation:
             source=source,
             attached=make_attachments(part for part in message.parts if isinstance(part, Media)),
         )
-        return self.shelf.put(said)
+        return self.items.put(said)

@@ -47,10 +47,10 @@ DOING_CELLS = 120
 class HeadBuilder:
     """Folds the head of a view."""
 
-    def __init__(self, glance: SessionStatus) -> None:
-        self._session = _session_of(glance)
-        self._is_running = glance.is_running
-        self._mode: Mode = "ask" if glance.run is None else glance.run.mode
+    def __init__(self, status: SessionStatus) -> None:
+        self._session = _session_of(status)
+        self._is_running = status.is_running
+        self._mode: Mode = "ask" if status.run is None else status.run.mode
         self._files_seq = self._children_seq = 0
         self._now = ""
         """The current activity of the run, if only deltas show it."""
@@ -59,8 +59,7 @@ class HeadBuilder:
         """Take details from the newest earlier records that the session status does not contain."""
         transcript = self._session.transcript
         for record in records:
-            transcript.apply(record.event)
-            transcript.messages.clear()
+            transcript.take(record.event)
             self._notice(record)
 
     def add(self, record: Record) -> None:
@@ -186,12 +185,12 @@ class HeadBuilder:
                 return cut(f"runs {len(calls)} calls: {', '.join(names)}", DOING_CELLS)
 
 
-def _session_of(glance: SessionStatus) -> Session:
+def _session_of(status: SessionStatus) -> Session:
     """Return a session that continues from a session status, without its messages."""
     session = Session()
-    session.facts, session.context, session.last = glance.facts, glance.context, glance.last
-    session.seq, session.updated_at = glance.seq, glance.updated_at
-    session.run = None if glance.run is None else _run_of(glance.run)
+    session.facts, session.context, session.last = status.facts, status.context, status.last
+    session.seq, session.updated_at = status.seq, status.updated_at
+    session.run = None if status.run is None else _run_of(status.run)
     return session
 
 

@@ -47,7 +47,7 @@ class ItemList:
         return key in self._items and key not in self._live
 
     @property
-    def items(self) -> tuple[Item, ...]:
+    def in_order(self) -> tuple[Item, ...]:
         """All items in order."""
         return tuple(item for key in self._order if (item := self.get(key)) is not None)
 

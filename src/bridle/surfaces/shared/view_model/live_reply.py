@@ -27,60 +27,55 @@ ITEMS: dict[PartKind, type[Answer] | type[Thought]] = {"text": Answer, "thought"
 class LiveReply:
     """The live parts of a reply; `home` is the key of the reply, made of its run and turn."""
 
-    def __init__(self, shelf: ItemList) -> None:
-        self._shelf = shelf
+    def __init__(self, items: ItemList) -> None:
+        self._items = items
         self._counts: dict[PartKind, int] = {}
         self._speaking: tuple[PartKind, str] | None = None
-
-    @property
-    def doing(self) -> PartKind | None:
-        """The kind of part that is being written, or None."""
-        return None if self._speaking is None else self._speaking[0]
 
     def add(self, kind: PartKind, text: str, home: str, seq: int) -> list[Patch]:
         """Append text to the live answer or thought."""
         if self._speaking is not None and self._speaking[0] == kind:
-            return [self._shelf.grow(self._speaking[1], "text", text)] if text else []
+            return [self._items.grow(self._speaking[1], "text", text)] if text else []
         if not text:
             return []
         number = min(self._counts.get(kind, 0), MAX_PARTS - 1)
-        while self._shelf.is_recorded(key := _key(home, kind, number)):
+        while self._items.is_recorded(key := _key(home, kind, number)):
             number += 1  # the record that starts the turn has not arrived yet
         ended = self.pause()
         self._counts[kind], self._speaking = number + 1, (kind, key)
-        if key in self._shelf:
-            return [*ended, self._shelf.grow(key, "text", text)]
+        if key in self._items:
+            return [*ended, self._items.grow(key, "text", text)]
         item = ITEMS[kind](key=key, seq=seq, at=0, text=text, is_live=True)
-        return [*ended, self._shelf.put(item, is_live=True)]
+        return [*ended, self._items.put(item, is_live=True)]
 
     def pause(self) -> list[Patch]:
         """End the current part: further deltas start a new one, and a thought is complete."""
         spoken, self._speaking = self._speaking, None
-        item = self._shelf.get(spoken[1]) if spoken is not None else None
+        item = self._items.get(spoken[1]) if spoken is not None else None
         if not isinstance(item, Thought):
             return []
-        return [self._shelf.put(replace(item, is_live=False), is_live=True)]
+        return [self._items.put(replace(item, is_live=False), is_live=True)]
 
     def drop(self) -> list[Patch]:
         """Remove all live parts, because they will not be recorded."""
         self._counts, self._speaking = {}, None
-        return self._shelf.drop_live()
+        return self._items.drop_live()
 
     def settle(self, final: Sequence[Item]) -> list[Patch]:
         """Replace the live parts with the recorded ones."""
-        live = self._shelf.live
+        live = self._items.live
         self._counts, self._speaking = {}, None
-        dropped = [] if live == [item.key for item in final][: len(live)] else self._shelf.drop_live()
-        return [*dropped, *(self._shelf.put(item) for item in final)]
+        dropped = [] if live == [item.key for item in final][: len(live)] else self._items.drop_live()
+        return [*dropped, *(self._items.put(item) for item in final)]
 
     def stale(self, home: str) -> list[Patch]:
         """Return drops for parts that a disconnected screen may still show and that are no longer live."""
         keys = (_key(home, kind, number) for kind in ITEMS for number in range(STALE_PARTS))
-        return [Drop(key) for key in keys if key not in self._shelf]
+        return [Drop(key) for key in keys if key not in self._items]
 
     def mark_gap(self) -> list[Patch]:
         """Mark lost deltas in every item that is growing."""
-        return self._shelf.append_text_to_all(HOLE)
+        return self._items.append_text_to_all(HOLE)
 
 
 def make_reply_items(

@@ -49,14 +49,14 @@ class _Tail(Struct, frozen=True):
 async def open_view(
     api: SessionApi, session: SessionId, at: int | None = None, *, page: int = PAGE_RECORDS
 ) -> ViewModel:
-    """Return the current board, or the board after record `at`; raises SessionNotFound."""
-    glance = await api.ask(Status(session))
-    if at is not None and at < glance.seq:
-        glance = await _glance_at(api, session, at)
-    tail = await _read_tail(api, session, glance.seq, page)
-    board = ViewModel(glance, _conversation(tail.records), tail.before)
-    board.read_earlier(tail.records)
-    return board
+    """Return the current view, or the view after record `at`; raises SessionNotFound."""
+    status = await api.ask(Status(session))
+    if at is not None and at < status.seq:
+        status = await _status_at(api, session, at)
+    tail = await _read_tail(api, session, status.seq, page)
+    view = ViewModel(status, _conversation(tail.records), tail.before)
+    view.read_earlier(tail.records)
+    return view
 
 
 async def load_older_items(
@@ -66,7 +66,7 @@ async def load_older_items(
     tail = await _read_tail(api, session, before, page)
     conversation = _conversation(tail.records)
     conversation.close()
-    return ViewPage(conversation.shelf.items, tail.before)
+    return ViewPage(conversation.items.in_order, tail.before)
 
 
 def _conversation(records: Sequence[Record]) -> Conversation:
@@ -108,7 +108,7 @@ def _is_boundary(record: Record) -> bool:
     return isinstance(record.event, TurnStarted | RunStarted | MessageAdded)
 
 
-async def _glance_at(api: SessionApi, session: SessionId, at: int) -> SessionStatus:
+async def _status_at(api: SessionApi, session: SessionId, at: int) -> SessionStatus:
     """Return the session status after a record; a run that had not ended by then counts as running."""
     records: list[Record] = []
     size = PAGE_RECORDS

@@ -38,19 +38,19 @@ class ViewModel:
     """The view of one session, kept up to date by records and deltas."""
 
     def __init__(
-        self, glance: SessionStatus, items: Sequence[Item] | Conversation = (), before: int | None = None
+        self, status: SessionStatus, items: Sequence[Item] | Conversation = (), before: int | None = None
     ) -> None:
-        """Start with the session status and the newest items, which include those up to `glance.seq`."""
+        """Start with the session status and the newest items, which include those up to `status.seq`."""
         self._conversation = items if isinstance(items, Conversation) else Conversation(items)
-        self._conversation.go_on(glance)
+        self._conversation.go_on(status)
         self._before = before
-        self._heading = HeadBuilder(glance)
-        self._head = self._heading.head
+        self._head_builder = HeadBuilder(status)
+        self._head = self._head_builder.head
 
     def read_earlier(self, records: Iterable[Record]) -> None:
         """Take details from the newest earlier records that neither the status nor the items contain."""
-        self._heading.read_earlier(records)
-        self._head = self._heading.head
+        self._head_builder.read_earlier(records)
+        self._head = self._head_builder.head
 
     @property
     def head(self) -> Head:
@@ -60,12 +60,12 @@ class ViewModel:
     @property
     def items(self) -> tuple[Item, ...]:
         """The loaded items, oldest first, live ones last."""
-        return self._conversation.shelf.items
+        return self._conversation.items.in_order
 
     @property
     def count(self) -> int:
         """The number of loaded items."""
-        return len(self._conversation.shelf)
+        return len(self._conversation.items)
 
     @property
     def view(self) -> ViewSnapshot:
@@ -87,7 +87,7 @@ class ViewModel:
         if isinstance(item.event, Rewound) and item.event.scope != "files":
             return [Reset()]
         patches = self._conversation.add(item)
-        self._heading.add(item)
+        self._head_builder.add(item)
         return [*patches, *self._head_patches()]
 
     def _add_delta(self, delta: Delta) -> list[Patch]:
@@ -104,12 +104,12 @@ class ViewModel:
                 return patches
             case _:
                 pass
-        self._heading.add_delta(delta)
+        self._head_builder.add_delta(delta)
         return [*patches, *self._head_patches()]
 
     def _head_patches(self) -> list[Patch]:
         """Return a patch if more than the record count of the head has changed."""
-        before, self._head = self._head, self._heading.head
+        before, self._head = self._head, self._head_builder.head
         is_same = replace(self._head, seq=before.seq, updated_at=before.updated_at) == before
         return [] if is_same else [HeadChanged(self._head)]
 

@@ -1,7 +1,7 @@
 """The data types of a session view: conversation items, the head, and patches that change both.
 
 ```
-Record, Delta ──▶ Board ──▶ patches ──▶ a screen, a page
+Record, Delta ──▶ ViewModel ──▶ patches ──▶ a screen, a page
                     │
                     ├── head    title, state, approvals, queue, to-do list, context, totals
                     └── items   said · answer · thought · call · note, oldest first

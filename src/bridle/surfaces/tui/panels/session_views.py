@@ -61,7 +61,7 @@ def points_in(records: Sequence[Record]) -> list[Point]:
         if begin:
             points.append(Point(begin, at, prompt, turns, files))
 
-    for record in drop_rewound(records).records:
+    for record in drop_rewound(records):
         match record.event:
             case RunStarted():
                 close()
