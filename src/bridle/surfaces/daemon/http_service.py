@@ -92,7 +92,7 @@ class HttpService:
             self._streams,
             news=self._news,
             live=live,
-            routes=[rpc_route(rpc, desk_for=self._rpc_desk), *self._web.routes()],
+            routes=[rpc_route(rpc, context_for=self._rpc_context), *self._web.routes()],
             readiness=operations.readiness,
             metrics=operations.metrics,
             gate=gate,
@@ -135,7 +135,7 @@ class HttpService:
             ) from error
         self._server = server
 
-    async def _rpc_desk(self, principal: Principal) -> RpcContext:
+    async def _rpc_context(self, principal: Principal) -> RpcContext:
         if self._gate is None or principal == NODE:
             return self._rpc
         gate = self._gate
@@ -156,6 +156,6 @@ class HttpService:
         """End the streams and close everything within seconds."""
         self._streams.stop()
         self._news.stop()
-        self._app.state.desks.stop()
+        self._app.state.contexts.stop()
         if self._server is not None:
             await self._server.aclose()

@@ -258,7 +258,7 @@ class Daemon:
         assert self._api is not None
         side = HttpService(
             self._api,
-            self._rpc.desk(),
+            self._rpc.context(),
             self._settings.http,
             self._place.load_token(),
             live=self._service.live,

@@ -41,7 +41,7 @@ class RpcService:
             os.umask(before)
         return await asyncio.start_unix_server(self._take, sock=api, backlog=BACKLOG)
 
-    def desk(self) -> "RpcContext":
+    def context(self) -> "RpcContext":
         """Return the state shared by all connections; runs continue after their client disconnects."""
         from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
         from bridle.surfaces.rpc import RpcContext
@@ -66,5 +66,5 @@ class RpcService:
         if self._listener is None:
             from bridle.surfaces.rpc import SocketServer
 
-            self._listener = SocketServer(self.desk())
+            self._listener = SocketServer(self.context())
         self._listener.take(reader, writer)

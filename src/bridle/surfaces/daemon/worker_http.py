@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bridle.surfaces.rest.operations.health import PROMETHEUS
+from bridle.surfaces.rest.operations.service import PROMETHEUS
 from bridle.surfaces.rest.problem_document import NOT_READY, UNAUTHORIZED, ProblemResponse, document
 from bridle.surfaces.rest.readiness import Readiness
 from bridle.surfaces.rest.server import HttpServer
