@@ -124,7 +124,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     ),
     "mcp-callers": (
         "surfaces/mcp_server/test_config_tools.py",
-        "surfaces/mcp_server/test_caller_trust.py",
+        "surfaces/mcp_server/test_tool_context.py",
     ),
     "editors": ("surfaces/acp/test_mcp_servers.py", "app/test_client_servers.py"),
     "tenants": (
@@ -155,7 +155,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     ),
     "telemetry": (
         "telemetry/test_spans.py::test_what_was_said_is_told_only_if_wanted_and_without_secrets",
-        "surfaces/daemon/test_worker_http.py::test_metrics_are_for_who_knows_the_token",
+        "surfaces/daemon/test_http_service.py::test_metrics_are_for_who_knows_the_token",
     ),
     "supply": ("scripts/test_assurance.py", "scripts/test_repository.py"),
 }

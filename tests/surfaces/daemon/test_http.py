@@ -20,7 +20,7 @@ from bridle.core.queries import Records
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.http_service import HttpService
 from bridle.surfaces.daemon.listen_address import parse_listen_address
-from bridle.surfaces.daemon.rpc_service import RpcService
+from bridle.surfaces.daemon.process import RpcService
 from tests.surfaces.daemon.process import DaemonProcess
 
 DEADLINE_S = 10.0

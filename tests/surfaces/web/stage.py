@@ -30,7 +30,7 @@ from bridle.core.queries import ListSessions
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.http_service import HttpService
-from bridle.surfaces.daemon.rpc_service import RpcService
+from bridle.surfaces.daemon.process import RpcService
 from tests.patience import PATIENCE_S
 
 TOKEN = "token of the stage, as long as one is"

@@ -43,13 +43,12 @@ from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.acp.content import Block, message_of
-from bridle.surfaces.acp.errors import error_of_result
+from bridle.surfaces.acp.errors import error_of_result, usage_of
 from bridle.surfaces.acp.extension import answer
 from bridle.surfaces.acp.mcp_servers import NamedServer, server_settings
 from bridle.surfaces.acp.session import EditorClient, OpenSession
 from bridle.surfaces.acp.session_options import MODE, Choices, read_menu, read_skills
-from bridle.surfaces.acp.simple_updates import note
-from bridle.surfaces.acp.stop_reasons import usage_of
+from bridle.surfaces.acp.updates import note
 from bridle.surfaces.shared.folder_info import Folders
 from bridle.surfaces.shared.session_calls import fork_session, origin
 from bridle.surfaces.shared.skill_prompt import expand_in

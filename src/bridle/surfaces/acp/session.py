@@ -46,11 +46,10 @@ from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.skill import Skill
 from bridle.core.transcript import drop_rewound
 from bridle.mcp.settings import ServerSettings
+from bridle.surfaces.acp.errors import stop_reason
 from bridle.surfaces.acp.permission_requests import Editor, PermissionRequests, to_json_values
 from bridle.surfaces.acp.session_options import Choices, commands_update
-from bridle.surfaces.acp.simple_updates import note
-from bridle.surfaces.acp.stop_reasons import stop_reason
-from bridle.surfaces.acp.updates import Update, UpdateTranslator
+from bridle.surfaces.acp.updates import Update, UpdateTranslator, note
 from bridle.surfaces.shared.output_format import Result, ResultBuilder
 from bridle.surfaces.shared.run_driver import Asked, OpenQuestions, make_queued_error, make_unattended_answer
 

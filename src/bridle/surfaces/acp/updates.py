@@ -17,7 +17,9 @@ from acp.schema import (
     AgentThoughtChunk,
     AvailableCommandsUpdate,
     ConfigOptionUpdate,
+    Cost,
     CurrentModeUpdate,
+    PlanEntry,
     SessionInfoUpdate,
     ToolCallProgress,
     ToolCallStart,
@@ -55,6 +57,7 @@ from bridle.core.protocol import (
     RunStarted,
     SessionTitled,
     TextDelta,
+    Todo,
     TodosChanged,
     ToolCallDelta,
     ToolFinished,
@@ -63,7 +66,6 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.surfaces.acp.content import blocks_of, media_block, text_block
-from bridle.surfaces.acp.simple_updates import info, note, plan, usage
 from bridle.surfaces.acp.tool_calls import (
     ToolCallView,
     diff_contents,
@@ -75,6 +77,7 @@ from bridle.surfaces.acp.tool_calls import (
 from bridle.surfaces.shared.event_notes import make_note
 from bridle.surfaces.shared.subagent_names import SubAgentNames
 from bridle.surfaces.shared.text_format import describe_changes, format_count
+from bridle.system.dates import rfc3339
 
 Update = (
     UserMessageChunk
@@ -393,3 +396,32 @@ def _unsaid(whole: str, streamed: list[str]) -> str:
 
 def _child_id(event: ChildStarted | ChildEnded) -> CallId:
     return CallId(f"child-{event.child}")
+
+
+# ---------------------------------------------------------------------------- simple updates
+
+
+def note(text: str) -> AgentThoughtChunk:
+    """Return a note that is neither from the model nor from the user."""
+    return AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(f"{text}\n"))
+
+
+def plan(todos: tuple[Todo, ...]) -> AgentPlanUpdate:
+    """Return the to-do list as a plan."""
+    entries = [PlanEntry(content=todo.text, priority="medium", status=todo.status) for todo in todos]
+    return AgentPlanUpdate(session_update="plan", entries=entries)
+
+
+def info(title: str, at: int) -> SessionInfoUpdate:
+    """Return the session's title."""
+    return SessionInfoUpdate(session_update="session_info_update", title=title, updated_at=rfc3339(at))
+
+
+def usage(event: ModelReplied, cost: float | None) -> UsageUpdate:
+    """Return how much of the context window is used, and the session's cost so far."""
+    return UsageUpdate(
+        session_update="usage_update",
+        used=min(event.usage.context, event.context.window),
+        size=event.context.window,
+        cost=Cost(amount=cost, currency="USD") if cost is not None else None,
+    )

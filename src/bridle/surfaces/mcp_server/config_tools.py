@@ -1,18 +1,26 @@
-"""`bridle_config` and `meerkat_config`: read and change the user's settings; secrets are hidden."""
+"""`bridle_config`, `meerkat_config` and `bridle_folder`: the user's settings, and what a folder offers."""
 
 import asyncio
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from bridle.config.edit import show
 from bridle.config.toml_document import parse_key
 from bridle.core.errors import ConfigError, UsageError
-from bridle.surfaces.mcp_server.arguments import MAX_SAFE_INT, ConfigArgs, given_fields, read_arguments
-from bridle.surfaces.mcp_server.caller_trust import require_trust
+from bridle.surfaces.mcp_server.arguments import (
+    MAX_SAFE_INT,
+    ConfigArgs,
+    FolderArgs,
+    given_fields,
+    read_arguments,
+)
 from bridle.surfaces.mcp_server.meerkat_tools import json_result
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
+from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, require_trust, tool_result
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
+from bridle.surfaces.shared.truncation import truncate_to
 
 CHANGING = "changing the settings"
 MEANT = {
@@ -128,3 +136,14 @@ async def meerkat_config(call: Call) -> Answered:
                 return settings.patch(_object(args.patch, "patch"), args.expected_generation)
 
     return json_result(MeerkatConfig((await asyncio.to_thread(told)).config))
+
+
+# ---------------------------------------------------------------------------- folder tool
+
+
+async def folder(call: Call) -> Answered:
+    """Return the requested topic of a folder."""
+    args = read_arguments(call.params.arguments, FolderArgs)
+    found = await call.desk.about_folders.folder(args.what, args.cwd)
+    view = await asyncio.to_thread(truncate_to, found, MAX_TEXT_CHARS)
+    return tool_result(msgspec.json.encode(view[args.what]).decode(), view)

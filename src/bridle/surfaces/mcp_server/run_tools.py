@@ -18,12 +18,18 @@ from bridle.core.protocol import Delete, Prompt, Resume, RunOptions, SessionCrea
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import title_from
 from bridle.surfaces.mcp_server.arguments import ResumeArgs, RunArgs, read_arguments
-from bridle.surfaces.mcp_server.caller_trust import check_options
 from bridle.surfaces.mcp_server.client import Ended, NeedsAnswers, NeedsResults, Stop, follow, submit_answer
 from bridle.surfaces.mcp_server.client_tools import ClientTools
 from bridle.surfaces.mcp_server.elicitation import answer_of
 from bridle.surfaces.mcp_server.runs import ClientRun
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext, input_required, tool_result
+from bridle.surfaces.mcp_server.tool_context import (
+    Answered,
+    Call,
+    ServerContext,
+    check_options,
+    input_required,
+    tool_result,
+)
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.run_driver import rules_needed

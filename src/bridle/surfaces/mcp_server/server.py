@@ -22,7 +22,7 @@ from mcp_types import (
 import bridle
 from bridle.core.errors import BridleError
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.mcp_server import prompts, resources
+from bridle.surfaces.mcp_server import resources
 from bridle.surfaces.mcp_server.client import Client, Context
 from bridle.surfaces.mcp_server.meerkat_tools import protocol_error
 from bridle.surfaces.mcp_server.runs import ClientRuns
@@ -86,11 +86,11 @@ class BridleServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
         with _told():
-            return await prompts.list_prompts(self._desk.folders)
+            return await resources.list_prompts(self._desk.folders)
 
     async def _get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         with _told():
-            return await prompts.get_prompt(self._desk.folders, params)
+            return await resources.get_prompt(self._desk.folders, params)
 
 
 @contextmanager

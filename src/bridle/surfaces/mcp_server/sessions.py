@@ -53,9 +53,8 @@ from bridle.surfaces.mcp_server.arguments import (
     needed_arguments,
     read_arguments,
 )
-from bridle.surfaces.mcp_server.caller_trust import require_trust
 from bridle.surfaces.mcp_server.run_tools import find_session
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, require_trust, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.shared.session_calls import export_session, fork_session, read_session
 from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery

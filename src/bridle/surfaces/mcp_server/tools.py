@@ -8,7 +8,7 @@ from mcp_types import INVALID_PARAMS, Tool, ToolAnnotations
 from msgspec import Struct
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.mcp_server import config_tools, folder_tool, meerkat_tools, run_tools, sessions
+from bridle.surfaces.mcp_server import config_tools, meerkat_tools, run_tools, sessions
 from bridle.surfaces.mcp_server.arguments import (
     ALL_SESSIONS_ARGS,
     ConfigArgs,
@@ -83,7 +83,7 @@ OFFERS: Mapping[str, ToolDefinition] = {
         sessions.ANY_ANSWER,
     ),
     "bridle_folder": ToolDefinition(
-        folder_tool.folder,
+        config_tools.folder,
         FolderArgs,
         "What is in a folder",
         "Look at what there is in a folder: the agents that bridle_run takes, skills, the models that can be "

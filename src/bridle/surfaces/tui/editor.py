@@ -17,7 +17,7 @@ from bridle.surfaces.tui.keys import KEYS, Changed, bindings, keys_of
 from bridle.surfaces.tui.prompt_history import History
 
 if TYPE_CHECKING:
-    from bridle.surfaces.tui.completion_list import Completions
+    from bridle.surfaces.tui.prompt_widgets import Completions
 
 # ---------------------------------------------------------------------------- pastes
 # Long pasted texts: the prompt shows `[paste #1: 120 lines]`, and the text itself is sent.

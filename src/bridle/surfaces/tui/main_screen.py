@@ -36,8 +36,7 @@ from bridle.surfaces.tui.conversation.view import Conversation
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.open_sessions import OpenSessions
-from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.live_windows import update_windows
+from bridle.surfaces.tui.panels.host import PanelHost, update_windows
 from bridle.surfaces.tui.panels.notifications import report_errors
 from bridle.surfaces.tui.panels.palette_commands import run_command
 from bridle.surfaces.tui.panels.styles import styled
@@ -45,9 +44,9 @@ from bridle.surfaces.tui.session_link import SessionLink
 from bridle.surfaces.tui.status_lines import HeaderLine, LinkStatus, StatusLine
 
 if TYPE_CHECKING:
-    from bridle.surfaces.tui.find_bar import FindBar
     from bridle.surfaces.tui.panels.open_requests import OpenRequests
     from bridle.surfaces.tui.panels.sidebar import SideBar
+    from bridle.surfaces.tui.prompt_widgets import FindBar
 
 WIDE = 100
 """From this width on, the side panels stand beside the conversation."""
@@ -122,10 +121,9 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._furnish)
 
     async def _furnish(self) -> None:
-        from bridle.surfaces.tui.completion_list import Completions
-        from bridle.surfaces.tui.find_bar import FindBar
         from bridle.surfaces.tui.panels.open_requests import OpenRequests
         from bridle.surfaces.tui.panels.sidebar import SideBar
+        from bridle.surfaces.tui.prompt_widgets import Completions, FindBar
 
         find_bar = FindBar(self.conversation, self.editor)
         panels = Panels(OpenRequests(self.host), SideBar(self.host), find_bar)

@@ -98,7 +98,7 @@ def _since(query: StatsQuery) -> int:
         raise UsageError(f"query: since: {error.message}", hint="write for example 7d or 12h") from None
 
 
-# ------------------------------------------------------------------ files and slash commands
+# ---------------------------------------------------------------------------- files and slash commands
 
 
 class FilesQuery(InFolder, frozen=True, forbid_unknown_fields=True):

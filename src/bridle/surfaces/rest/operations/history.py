@@ -134,7 +134,7 @@ async def _usage(request: PlainRequest) -> Response:
     return json_response(await count_session_usage(request.api, request.session))
 
 
-# ------------------------------------------------------------------ view
+# ---------------------------------------------------------------------------- view
 
 
 class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):

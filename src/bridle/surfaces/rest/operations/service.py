@@ -56,7 +56,7 @@ async def _metrics(request: PlainRequest) -> Response:
     return Response(await asyncio.to_thread(request.context.metrics), media_type=PROMETHEUS)
 
 
-# ------------------------------------------------------------------ description
+# ---------------------------------------------------------------------------- description
 
 
 CONTRACT = parse_contract(DEFAULT_CONTRACT)
@@ -77,7 +77,7 @@ async def _capabilities(request: PlainRequest) -> Response:
     return json_response(build_capabilities(CONTRACT))
 
 
-# ------------------------------------------------------------------ settings
+# ---------------------------------------------------------------------------- settings
 
 
 SETTINGS_CHANGED = ErrorKind(

@@ -160,7 +160,7 @@ def _state(session_id: SessionId, session: SessionStatus) -> SessionState:
     )
 
 
-# ------------------------------------------------------------------ commands
+# ---------------------------------------------------------------------------- commands
 
 
 @operation(
@@ -194,7 +194,7 @@ def _traced(command: Command, trace: str) -> Command:
     return replace(command, options=replace(command.options, trace=trace))
 
 
-# ------------------------------------------------------------------ fork and delete
+# ---------------------------------------------------------------------------- fork and delete
 
 
 class Fork(Struct, frozen=True, forbid_unknown_fields=True):

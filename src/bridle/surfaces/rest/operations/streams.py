@@ -124,7 +124,7 @@ async def _stream(request: ValidRequest[None, StreamQuery, Resuming]) -> Respons
     return WithNews(request.context.news, stream) if request.query.news else stream
 
 
-# ------------------------------------------------------------------ news
+# ---------------------------------------------------------------------------- news
 
 
 class NewsQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ from bridle.core.protocol import MessageSource
 from bridle.surfaces.shared.text_format import format_count
 from bridle.surfaces.shared.view_model.view_types import Answer, Call, Item, Note, Said, Thought, Weight
 from bridle.surfaces.tui.conversation.cards import OPEN_TAIL_CHARS, TAIL_CHARS, card_flows, chips, is_foldable
-from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
+from bridle.surfaces.tui.conversation.markdown import MarkdownStream
 from bridle.surfaces.tui.conversation.text_wrap import (
     Flow,
     Line,

@@ -7,8 +7,7 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import StopReason
 from bridle.core.protocol import Outcome
 from bridle.core.usage import UsageCollector
-from bridle.surfaces.acp.errors import error_of_result
-from bridle.surfaces.acp.stop_reasons import stop_reason, usage_of
+from bridle.surfaces.acp.errors import error_of_result, stop_reason, usage_of
 from bridle.surfaces.shared.output_format import VERSION, Result
 
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from bridle.surfaces.daemon.worker_http import worker_http
+from bridle.surfaces.daemon.http_service import worker_http
 
 
 class Readiness:
