@@ -120,7 +120,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "surfaces/shared/test_terminal.py",
         "surfaces/shared/test_full_transcript.py",
         "surfaces/cli/test_hostile_names.py",
-        "surfaces/cli/test_log.py",
+        "surfaces/cli/output/test_log.py",
     ),
     "mcp-callers": (
         "surfaces/mcp_server/test_config_tools.py",
@@ -151,7 +151,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "stores/foreign/test_crush.py",
         "stores/foreign/test_json_files.py",
         "stores/foreign/test_conversation.py",
-        "surfaces/cli/test_import_others.py::test_claude_comes_once_and_without_its_secrets",
+        "surfaces/cli/test_imports.py::test_claude_comes_once_and_without_its_secrets",
     ),
     "telemetry": (
         "telemetry/test_spans.py::test_what_was_said_is_told_only_if_wanted_and_without_secrets",

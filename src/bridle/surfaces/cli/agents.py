@@ -26,8 +26,8 @@ from bridle.config.textfile import read_text, write_text
 from bridle.config.toml_document import literal
 from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError, UsageError
+from bridle.surfaces.cli.output.table import write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.editor import run_editor
 from bridle.surfaces.shared.folder_info import AgentRow, agent_rows
 from bridle.surfaces.shared.terminal import Console, columns, one_line, visible

@@ -1,6 +1,6 @@
 """Argument definitions of small commands such as `config`, `models`, `init` and `import`; no behavior."""
 
-from bridle.surfaces.cli.arguments import (
+from bridle.surfaces.cli.parser import (
     Commands,
     Parser,
     add_command,
@@ -60,7 +60,7 @@ def add_import(commands: Commands) -> None:
         program = add_command(
             group,
             name,
-            f"import_others:import_{name}",
+            f"imports:import_{name}",
             f"import the {brought} of {title}",
             epilog=FROM_OTHERS.format(name, title),
         )
@@ -79,7 +79,7 @@ def add_import(commands: Commands) -> None:
     kontekst = add_command(
         group,
         "kontekst",
-        "import_kontekst:import_kontekst",
+        "imports:import_kontekst",
         "import the agents, skills and sessions of Kontekst",
         epilog=EXAMPLES,
     )

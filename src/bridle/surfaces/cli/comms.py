@@ -20,11 +20,11 @@ from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approver import Approver, open_approver
 from bridle.surfaces.cli.options import check_rules, resolve_options
+from bridle.surfaces.cli.output.run_view import RunView
+from bridle.surfaces.cli.output.table import write_table
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
-from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.terminal import Console
 
 HEADINGS = ("PEER", "PEER ID", "ADDRESS")

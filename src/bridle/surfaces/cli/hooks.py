@@ -21,8 +21,8 @@ from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookFailed
 from bridle.hooks.factory import HookTrial, hook_problem, run_one_hook
 from bridle.hooks.schema import sample
+from bridle.surfaces.cli.output.table import short_path, write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path, write_table
 from bridle.surfaces.shared.terminal import Console, one_line, visible
 from bridle.surfaces.shared.text_format import format_count
 

@@ -29,8 +29,8 @@ from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.approver import Approver, open_approver
-from bridle.surfaces.cli.cell_view import CellView
 from bridle.surfaces.cli.options import check_rules, resolve_options
+from bridle.surfaces.cli.output.cell_view import CellView
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
 from bridle.surfaces.cli.session_access import open_sessions

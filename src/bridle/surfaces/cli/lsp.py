@@ -11,8 +11,8 @@ from bridle.app import open_sandbox
 from bridle.app.lsp import language_faults, open_languages
 from bridle.config.settings import Settings, load_settings
 from bridle.core.server_views import ServerState, ServerView
+from bridle.surfaces.cli.output.table import write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.terminal import Console
 
 HEADINGS = ("SERVER", "STATE", "DETAIL")

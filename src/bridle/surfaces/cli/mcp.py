@@ -18,8 +18,8 @@ from bridle.config.toml_document import literal
 from bridle.config.validation import nearest
 from bridle.core.errors import ConfigError
 from bridle.mcp.settings import ServerSettings
+from bridle.surfaces.cli.output.table import short_path, write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path, write_table
 from bridle.surfaces.shared.terminal import Console, cut, one_line, visible
 from bridle.surfaces.shared.text_format import format_count
 from bridle.system.programs import find_program

@@ -16,8 +16,8 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import MemoryHit
 from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.output.table import write_table
 from bridle.surfaces.cli.session_lookup import find_id, resolve_directory
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.terminal import Console, Screen, one_line, pad, visible
 from bridle.surfaces.shared.text_format import format_count, short_id
 from bridle.system.dates import calendar_s

@@ -12,7 +12,7 @@ from bridle.core.errors import BridleError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Cancel, Decide, Delta, Notice, Prompt, QuestionAsked, Record, Resume
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.views import View
+from bridle.surfaces.cli.output.views import View
 from bridle.surfaces.shared.output_format import EXIT_CODES, Result
 from bridle.surfaces.shared.run_driver import Answer, Asked, RunDriver, make_unattended_answer
 

@@ -15,8 +15,8 @@ from bridle.config.skills import load_skills
 from bridle.config.textfile import write_text
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.skill import CONVENTIONAL_NAME, MAX_NAME_CHARS, Skill, near_names, render
+from bridle.surfaces.cli.output.table import short_path, write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path, write_table
 from bridle.surfaces.shared.terminal import Console, visible
 from bridle.surfaces.shared.text_format import format_count
 

@@ -36,7 +36,7 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange, FileState
-from bridle.surfaces.cli.run_view import AnswerStyle, RunView
+from bridle.surfaces.cli.output.run_view import AnswerStyle, RunView
 from bridle.surfaces.shared.terminal import Console, Screen
 from tests.surfaces.command import everything
 from tests.surfaces.records import CALL, DIFF, EDIT, RUN, records, result

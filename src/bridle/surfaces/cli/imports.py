@@ -1,4 +1,4 @@
-"""`bridle import claude|codex|crush`: import the sessions and settings of those programs."""
+"""`bridle import`: import the sessions and settings of Claude Code, Codex, Crush and Kontekst."""
 
 import argparse
 import asyncio
@@ -7,9 +7,10 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from bridle.config.foreign import claude as claude_settings
 from bridle.config.foreign import codex as codex_settings
@@ -17,7 +18,7 @@ from bridle.config.foreign import crush as crush_settings
 from bridle.config.foreign.findings import Finding, kind_of
 from bridle.config.foreign.hooks import import_hooks
 from bridle.config.foreign.importer import BEFORE, Importer, ImportRecord
-from bridle.config.import_files import BroughtKind, ImportOutcome
+from bridle.config.import_files import RENAMED, BroughtKind, ImportOutcome, import_agents, import_skills
 from bridle.config.keys import DEFAULT_AGENT
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError, UsageError
@@ -25,10 +26,11 @@ from bridle.core.ids import SessionId, is_session_id
 from bridle.core.ports import DatedStore
 from bridle.stores.foreign import claude, codex, crush
 from bridle.stores.foreign.json_files import ForeignSession, SourceFolder
+from bridle.stores.kontekst_reader import list_sessions, read_file
 from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.output.table import write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.store_access import open_configured_store
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.terminal import Console, one_line
 from bridle.surfaces.shared.text_format import format_count
 
@@ -48,7 +50,7 @@ class SessionImporter(Struct, frozen=True):
     """The working directory for sessions whose own is gone."""
     dry_run: bool
 
-    async def bring(self, sources: Iterable[SourceFolder], store: DatedStore) -> AsyncIterator[ImportOutcome]:
+    async def run(self, sources: Iterable[SourceFolder], store: DatedStore) -> AsyncIterator[ImportOutcome]:
         """Import each session and yield its outcome; a failing one is left out, the others continue."""
         known = {summary.id for summary in await store.list(archived=True)}
         for source in sources:
@@ -95,30 +97,35 @@ def _grown(messages: int, before: str) -> str:
 
 HEADINGS = ("KIND", "IMPORTED", "ALREADY THERE", "LEFT OUT", "NOTE")
 MAX_SHOWN = 200
+OUTCOMES: tuple[Literal["imported", "already there", "left out"], ...] = (
+    "imported",
+    "already there",
+    "left out",
+)
 
 
-def print_import(brought: Sequence[ImportOutcome], console: Console, *, dry_run: bool) -> None:
+def print_import(outcomes: Sequence[ImportOutcome], console: Console, *, dry_run: bool) -> None:
     """Print what was imported, or what would be."""
     if dry_run:
         console.out.line("dry run: nothing was changed")
-    write_table(console.out, HEADINGS, [_row(kind, brought) for kind in _kinds(brought)])
-    told = [line for one in brought for line in _lines(one)]
-    for line in told[:MAX_SHOWN]:
+    write_table(console.out, HEADINGS, [_row(kind, outcomes) for kind in _kinds(outcomes)])
+    lines = [line for one in outcomes for line in _lines(one)]
+    for line in lines[:MAX_SHOWN]:
         console.out.line(line)
-    if len(told) > MAX_SHOWN:
-        console.out.line(f"  and {len(told) - MAX_SHOWN:,} more; --json has all")
+    if len(lines) > MAX_SHOWN:
+        console.out.line(f"  and {len(lines) - MAX_SHOWN:,} more; --json has all")
 
 
-def _kinds(brought: Sequence[ImportOutcome]) -> list[str]:
-    here = {one.kind for one in brought}
+def _kinds(outcomes: Sequence[ImportOutcome]) -> list[str]:
+    here = {one.kind for one in outcomes}
     return [kind for kind in get_args(BroughtKind) if kind in here]
 
 
-def _row(kind: str, brought: Sequence[ImportOutcome]) -> tuple[str, ...]:
-    these = [one for one in brought if one.kind == kind]
-    outcomes = Counter(one.outcome for one in these)
+def _row(kind: str, outcomes: Sequence[ImportOutcome]) -> tuple[str, ...]:
+    these = [one for one in outcomes if one.kind == kind]
+    counted = Counter(one.outcome for one in these)
     messages = sum(one.messages for one in these)
-    counts = [f"{outcomes[outcome]:,}" for outcome in ("imported", "already there", "left out")]
+    counts = [f"{counted[outcome]:,}" for outcome in OUTCOMES]
     return (f"{kind}s", *counts, format_count(messages, "message") if messages else "")
 
 
@@ -128,11 +135,14 @@ def _lines(one: ImportOutcome) -> list[str]:
         lines.append(f"  {one.kind} {one_line(one.name)}{f': {one_line(one.why)}' if one.why else ''}")
     elif one.why and one.why != BEFORE:
         lines.append(f"  {one.kind} {one_line(one.name)}: {one.outcome}: {one_line(one.why)}")
-    lines += [
+    return lines + _skipped_lines(one)
+
+
+def _skipped_lines(one: ImportOutcome) -> list[str]:
+    return [
         f"  {one.kind} {one.name}: {format_count(times, 'line')} left out: {reason}"
         for reason, times in one.skipped.items()
     ]
-    return lines
 
 
 # ---------------------------------------------------------------------------- import others
@@ -209,24 +219,26 @@ def _import(program: SourceProgram, args: argparse.Namespace, console: Console) 
     settings = load_settings(console.environ, Path(args.cwd or resolve_directory()).absolute())
     is_asked = not (args.yes or args.json or args.dry_run) and sys.stdin is not None and sys.stdin.isatty()
     if args.dry_run or is_asked:
-        brought = _bring(program, settings, args, console, dry_run=True)
-        _show(brought, args, console, dry_run=True)
-        if args.dry_run or not any(one.outcome == "imported" for one in brought):
+        outcomes = _import_kinds(program, settings, args, console, dry_run=True)
+        _show(outcomes, args, console, dry_run=True)
+        if args.dry_run or not any(one.outcome == "imported" for one in outcomes):
             return 0
         if not ask_confirmation(console, "import this?", without="", hint=""):
             return 0
-    _show(_bring(program, settings, args, console, dry_run=False), args, console, dry_run=False)
+    _show(_import_kinds(program, settings, args, console, dry_run=False), args, console, dry_run=False)
     return 0
 
 
-def _show(brought: list[ImportOutcome], args: argparse.Namespace, console: Console, *, dry_run: bool) -> None:
+def _show(
+    outcomes: list[ImportOutcome], args: argparse.Namespace, console: Console, *, dry_run: bool
+) -> None:
     if args.json:
-        console.out.json(json.format(json.encode(brought), indent=2))
+        console.out.json(json.format(json.encode(outcomes), indent=2))
     else:
-        print_import(brought, console, dry_run=dry_run)
+        print_import(outcomes, console, dry_run=dry_run)
 
 
-def _bring(
+def _import_kinds(
     program: SourceProgram, settings: Settings, args: argparse.Namespace, console: Console, *, dry_run: bool
 ) -> list[ImportOutcome]:
     def is_wanted(kind: str) -> bool:
@@ -235,21 +247,108 @@ def _bring(
     record = ImportRecord(settings.home, program.name)
     try:
         findings = (one for one in program.findings() if is_wanted(kind_of(one)))
-        brought = list(Importer(settings, record, console.environ, dry_run=dry_run).bring(findings))
+        outcomes = list(Importer(settings, record, console.environ, dry_run=dry_run).bring(findings))
         if program.hooks is not None and is_wanted("hook"):
-            brought += import_hooks(program.hooks, settings, dry_run=dry_run)
+            outcomes += import_hooks(program.hooks, settings, dry_run=dry_run)
         if is_wanted("session"):
             place = str(settings.cwd) if args.cwd else program.cwd
-            carrier = SessionImporter(program.name, program.read, record, place, str(settings.cwd), dry_run)
-            brought += asyncio.run(_bring_sessions(carrier, program, settings, console))
+            importer = SessionImporter(program.name, program.read, record, place, str(settings.cwd), dry_run)
+            outcomes += asyncio.run(_import_sessions(importer, program, settings, console))
     finally:
         if not dry_run:
             record.keep()
-    return brought
+    return outcomes
 
 
-async def _bring_sessions(
-    carrier: SessionImporter, program: SourceProgram, settings: Settings, console: Console
+async def _import_sessions(
+    importer: SessionImporter, program: SourceProgram, settings: Settings, console: Console
 ) -> list[ImportOutcome]:
     async with open_configured_store(console, str(settings.cwd)) as store:
-        return [one async for one in carrier.bring(program.sources(program.folder), store)]
+        return [one async for one in importer.run(program.sources(program.folder), store)]
+
+
+# ---------------------------------------------------------------------------- Kontekst
+
+
+FOLDERS = ("agents", "skills", "sessions")
+
+
+def import_kontekst(args: argparse.Namespace, console: Console) -> int:
+    """Import the agents, skills and sessions of a Kontekst data directory."""
+    source = Path(args.folder).expanduser()
+    if not any((source / name).is_dir() for name in FOLDERS):
+        raise UsageError(
+            f"{args.folder} is not a data directory of Kontekst: it has no {', '.join(FOLDERS)}",
+            hint="it is usually ~/.kontekst",
+        )
+    cwd = Path(args.cwd or resolve_directory()).absolute()
+    settings = load_settings(console.environ, cwd)
+    if settings.kontekst is not None:
+        raise UsageError(f"{settings.home} lies beside {settings.kontekst.data_dir} and uses it already")
+    imported = asyncio.run(_import_kontekst_kinds(source, settings, console, dry_run=args.dry_run))
+    if args.json:
+        console.out.json(json.format(json.encode(imported), indent=2))
+        return 0
+    for line in _summary(imported, dry_run=args.dry_run):
+        console.out.line(line)
+    if (source / "commands").is_dir():
+        console.warn("commands are skipped: Bridle has none; a skill can say what to run")
+    return 0
+
+
+async def _import_kontekst_kinds(
+    source: Path, settings: Settings, console: Console, *, dry_run: bool
+) -> list[ImportOutcome]:
+    imported = list(import_agents(source, settings.written, dry_run=dry_run))
+    imported += import_skills(source, settings.written, dry_run=dry_run)
+    async with open_configured_store(console, str(settings.cwd)) as store:
+        async for session in _sessions(source / "sessions", store, str(settings.cwd), dry_run=dry_run):
+            imported.append(session)
+    return imported
+
+
+async def _sessions(
+    folder: Path, store: DatedStore, cwd: str, *, dry_run: bool
+) -> AsyncIterator[ImportOutcome]:
+    known = {summary.id for summary in await store.list(archived=True)}
+    for session in list_sessions(folder):
+        if session in known:
+            yield ImportOutcome("session", session, "already there")
+            continue
+        try:
+            yield await _session(folder, session, store, cwd, dry_run=dry_run)
+        except BridleError as error:
+            yield ImportOutcome("session", one_line(session), "left out", error.message)
+
+
+async def _session(
+    folder: Path, session: SessionId, store: DatedStore, cwd: str, *, dry_run: bool
+) -> ImportOutcome:
+    if not is_session_id(session):
+        return ImportOutcome("session", one_line(session), "left out", "its name is not valid for a session")
+    found = read_file(folder, session)
+    if found is None:
+        return ImportOutcome("session", session, "left out", "it has no messages")
+    found = replace(found, agent=RENAMED.get(found.agent, found.agent))
+    conversation = found.conversation
+    if not dry_run:
+        await store.append(session, 0, found.events(session, cwd), dates=found.dates)
+    return ImportOutcome(
+        "session", session, messages=len(conversation.messages), skipped=dict(conversation.skipped)
+    )
+
+
+def _summary(imported: Iterable[ImportOutcome], *, dry_run: bool) -> list[str]:
+    lines = ["dry run: nothing was changed"] if dry_run else []
+    for kind in ("agent", "skill", "session"):
+        these = [one for one in imported if one.kind == kind]
+        outcomes = Counter(one.outcome for one in these)
+        messages = sum(one.messages for one in these)
+        parts = [f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES if outcomes[outcome]]
+        parts += [format_count(messages, "message")] if messages else []
+        lines.append(f"{kind + 's':<9} {', '.join(parts) or 'none'}")
+    for one in imported:
+        if one.why:
+            lines.append(f"  {one.kind} {one.name}: {one_line(one.why)}")
+        lines += _skipped_lines(one)
+    return lines

@@ -18,7 +18,7 @@ from bridle.core.protocol import (
     TodosChanged,
     ToolOutputDelta,
 )
-from bridle.surfaces.cli.run_view import RunView
+from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.shared.output_format import EXIT_CODES, Result
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.text_format import MORE, NOT_FINISHED, CodeOutput, format_count, short_id

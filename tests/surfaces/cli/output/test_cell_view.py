@@ -19,7 +19,7 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.revision import FileChange, FileState
-from bridle.surfaces.cli.cell_view import CellView
+from bridle.surfaces.cli.output.cell_view import CellView
 from bridle.surfaces.shared.terminal import Console, Screen
 from tests.surfaces.command import everything
 from tests.surfaces.records import CALL, RUN, records, result

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from bridle.core.codec import encode
 from bridle.core.protocol import Delta, Record
-from bridle.surfaces.cli.run_view import RunView
+from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.terminal import Screen
 

@@ -1,7 +1,7 @@
 import io
 import logging
 
-from bridle.surfaces.cli.log import LogFormatter, escape_last_resort, stderr_handler
+from bridle.surfaces.cli.output.log import LogFormatter, escape_last_resort, stderr_handler
 
 
 def test_what_is_logged_before_logging_is_set_up_is_clean():
