@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from pathlib import Path
 from typing import Literal, get_args
 
-from msgspec import Struct, json
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.config.foreign import claude as claude_settings
@@ -28,7 +28,7 @@ from bridle.stores.foreign import claude, codex, crush
 from bridle.stores.foreign.json_files import ForeignSession, SourceFolder
 from bridle.stores.kontekst_reader import list_sessions, read_file
 from bridle.surfaces.cli.confirm import ask_confirmation
-from bridle.surfaces.cli.output.table import write_table
+from bridle.surfaces.cli.output.data import print_json, write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.store_access import open_configured_store
 from bridle.surfaces.shared.terminal import Console, one_line
@@ -233,7 +233,7 @@ def _show(
     outcomes: list[ImportOutcome], args: argparse.Namespace, console: Console, *, dry_run: bool
 ) -> None:
     if args.json:
-        console.out.json(json.format(json.encode(outcomes), indent=2))
+        print_json(console.out, outcomes)
     else:
         print_import(outcomes, console, dry_run=dry_run)
 
@@ -287,7 +287,7 @@ def import_kontekst(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"{settings.home} lies beside {settings.kontekst.data_dir} and uses it already")
     imported = asyncio.run(_import_kontekst_kinds(source, settings, console, dry_run=args.dry_run))
     if args.json:
-        console.out.json(json.format(json.encode(imported), indent=2))
+        print_json(console.out, imported)
         return 0
     for line in _summary(imported, dry_run=args.dry_run):
         console.out.line(line)

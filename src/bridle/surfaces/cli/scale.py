@@ -13,8 +13,8 @@ from bridle.app.postgres import database_url, open_postgres
 from bridle.config.duration import parse_duration
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
+from bridle.surfaces.cli.output.data import write_table
 from bridle.surfaces.cli.output.log import stderr_handler
-from bridle.surfaces.cli.output.table import write_table
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.text_format import format_count

@@ -5,7 +5,6 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeVar, cast
 
 from msgspec import Struct, json
@@ -13,7 +12,6 @@ from msgspec.structs import replace
 
 from bridle.app.tenant_admin import TenantAdmin, acting_user, open_tenancy
 from bridle.config.duration import parse_duration
-from bridle.config.settings import load_settings
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.protocol import Audited, AuditOutcome
@@ -29,9 +27,9 @@ from bridle.core.tenancy import (
 )
 from bridle.core.tenant_budget import NANO
 from bridle.scale.audit import read_audit
-from bridle.surfaces.cli.output.table import write_table
+from bridle.surfaces.cli.output.data import print_json, write_table
 from bridle.surfaces.cli.scale_args import PERIODS
-from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.usage import time_before
 
@@ -88,7 +86,7 @@ def list_tenants(args: argparse.Namespace, console: Console) -> int:
     """List the tenants."""
     found = query(console, lambda tenancy: tenancy.tenants.tenants())
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
     elif found:
         rows = [(tenant.name, _when(tenant.created_at), _limits_line(tenant.limits)) for tenant in found]
         write_table(console.out, ("TENANT", "ADDED", "LIMITS"), rows)
@@ -110,7 +108,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
     view = query(console, work)
     if args.json:
-        console.out.json(json.format(json.encode(view), indent=2))
+        print_json(console.out, view)
         return 0
     tenant = view.tenant
     rows = [
@@ -134,7 +132,7 @@ def audit(args: argparse.Namespace, console: Console) -> int:
 
     found = sorted(query(console, work), key=lambda event: event.acted_at)
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
         return 0
     rows = [
         (_when(one.acted_at), one.tenant or DEFAULT_TENANT, one.user, one.action, one.outcome, one.target)
@@ -151,7 +149,7 @@ def query(console: Console, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:
     """Call `work` with the cluster's database; raises ConfigError, StoreError."""
 
     async def looking() -> T:
-        settings = load_settings(console.environ, Path(resolve_directory()))
+        settings = load_settings_here(console)
         async with open_tenancy(settings) as tenancy:
             return await work(tenancy)
 
@@ -272,7 +270,7 @@ def list_tokens(args: argparse.Namespace, console: Console) -> int:
     tenant = "" if args.tenant == DEFAULT_TENANT else args.tenant
     found = query(console, lambda tenancy: tenancy.tenants.tokens(tenant))
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
         return 0
     now_ms = datetime.now(UTC).timestamp() * 1000
     rows = []

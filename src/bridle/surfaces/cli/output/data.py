@@ -1,8 +1,11 @@
-"""Write tables in columns, and shorten paths."""
+"""Print data as a table or as JSON, and shorten paths."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from msgspec import json
 
 from bridle.config.settings import Settings
 from bridle.surfaces.shared.terminal import Screen, columns, cut, one_line, pad
@@ -23,6 +26,11 @@ def write_table(screen: Screen, headings: Sequence[str], rows: Sequence[Sequence
             screen.line(GAP.join([screen.paint("name", cells[0]), *cells[1:], last]).rstrip())
         else:
             screen.line(screen.paint("detail", GAP.join([*cells, last]).rstrip()))
+
+
+def print_json(screen: Screen, value: Any) -> None:
+    """Print a value as indented JSON."""
+    screen.json(json.format(json.encode(value), indent=2))
 
 
 def short_path(path: str, settings: Settings) -> str:

@@ -2,7 +2,7 @@ import io
 from pathlib import Path
 
 from bridle.config.settings import load_settings
-from bridle.surfaces.cli.output.table import short_path, write_table
+from bridle.surfaces.cli.output.data import short_path, write_table
 from bridle.surfaces.shared.terminal import Screen
 
 
