@@ -101,7 +101,7 @@ async def test_calls_of_the_clients_tools_come_all_at_once_and_over_several_roun
             ("c4", "broken", True),
         ]
         assert model.requests[-1].messages[-1].text == "mind the gap"
-        assert server.runs.held == ()
+        assert server.runs.client_run == ()
 
 
 async def test_a_tool_of_the_client_stands_in_for_one_of_ours(home: Path):
@@ -303,9 +303,9 @@ async def test_a_waiting_run_can_be_cancelled(home: Path):
     ):
         first = json_of(await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS}))
         session = first["session_id"]
-        [held] = server.runs.held
+        [client_run] = server.runs.client_run
         await client.call_tool("bridle_sessions", {"action": "cancel", "session_id": session})
-        ended: RunEnded = await stage.service.wait(SessionId(session), held.run_id)
+        ended: RunEnded = await stage.service.wait(SessionId(session), client_run.run_id)
         with pytest.raises(MCPError, match="waits for no results"):
             await resume(client, session, tool_results=results(c1="x"))
 

@@ -250,7 +250,7 @@ class BridleAgent:
         """Set the mode from the next prompt on."""
         opened = self._session(session_id)
         opened.choices.choose(MODE, mode_id)
-        self._after(opened.tell(opened.choices.config_update()))
+        self._after(opened.send(opened.choices.config_update()))
         return SetSessionModeResponse()
 
     async def set_config_option(
@@ -261,7 +261,7 @@ class BridleAgent:
         before = opened.choices.mode
         opened.choices.choose(config_id, value)
         if opened.choices.mode != before:
-            self._after(opened.tell(opened.choices.mode_update()))
+            self._after(opened.send(opened.choices.mode_update()))
         return SetSessionConfigOptionResponse(config_options=opened.choices.config())
 
     # ------------------------------------------------------------------ prompts
@@ -277,7 +277,7 @@ class BridleAgent:
         if (error := error_of_result(ended.result)) is not None:
             raise error
         if ended.result.outcome != "completed" and ended.result.reason:
-            await opened.tell(note(ended.result.reason))
+            await opened.send(note(ended.result.reason))
         self._after(self._tell_news(opened))
         result = ended.result
         return PromptResponse(
@@ -352,7 +352,7 @@ class BridleAgent:
         self._open[session] = opened
         if servers:
             settings = await asyncio.to_thread(self._folders.settings, cwd)
-            opened.lend(server_settings(servers), settings, self._folders.environ)
+            opened.provide_server_tools(server_settings(servers), settings, self._folders.environ)
         return opened
 
     async def _leave(self, session: SessionId) -> None:
@@ -387,14 +387,14 @@ class BridleAgent:
         """Send skills that were added to the folder meanwhile."""
         await opened.send_commands(await asyncio.to_thread(read_skills, self._folders, opened.cwd))
 
-    def _after(self, telling: Coroutine[Any, Any, None]) -> None:
+    def _after(self, sending: Coroutine[Any, Any, None]) -> None:
         """Send an update after the current request is answered: before that the editor has no session id."""
 
-        async def tell() -> None:
+        async def send() -> None:
             with suppress(BridleError, ConnectionError):
-                await telling
+                await sending
 
-        task = asyncio.create_task(tell())
+        task = asyncio.create_task(send())
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 

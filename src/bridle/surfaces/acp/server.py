@@ -183,13 +183,13 @@ async def serve_editor(
     api: SessionApi, folders: Folders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Serve an editor until it disconnects."""
-    desk = EditorConnection(LineTransport(reader, writer))
-    agent = BridleAgent(api, folders, desk)
-    desk.connect(_routes(agent))
+    connection = EditorConnection(LineTransport(reader, writer))
+    agent = BridleAgent(api, folders, connection)
+    connection.connect(_routes(agent))
     try:
-        await desk.listen()
+        await connection.listen()
     finally:
-        await desk.aclose()  # first, so that no new request starts
+        await connection.aclose()  # first, so that no new request starts
         await agent.aclose()
 
 

@@ -107,7 +107,7 @@ class UpdateTranslator:
         self.cost = cost
         """The session's cost so far; None if it is unknown."""
         self._cwd = cwd
-        self._kin = SubAgentNames()
+        self._subagent_names = SubAgentNames()
         self._message_id: str | None = None
         self._said: list[str] = []
         self._thought: list[str] = []
@@ -153,7 +153,7 @@ class UpdateTranslator:
 
     def who_asks(self, asked: QuestionAsked) -> str:
         """Return the name of the sub-agent that asks; empty for the session itself."""
-        return self._kin.format_asker(asked)
+        return self._subagent_names.format_asker(asked)
 
     def close(self) -> list[Update]:
         """Close what a run left open; no more updates of it follow."""
@@ -172,7 +172,7 @@ class UpdateTranslator:
             self._pay(record.event)
         match record.event:
             case MessageAdded(message=message, source="prompt" | "steer" | "fork" | "import"):
-                return [] if is_own else self._heard(message, record.seq)
+                return [] if is_own else self._user_updates(message, record.seq)
             case MessageAdded(message=message, source="child" | "peer"):
                 return [note(message.text)]
             case RunStarted() | TurnStarted() as event:
@@ -243,7 +243,7 @@ class UpdateTranslator:
             session_update="agent_thought_chunk", content=text_block(text), message_id=self._message_id
         )
 
-    def _heard(self, message: Message, seq: int) -> list[Update]:
+    def _user_updates(self, message: Message, seq: int) -> list[Update]:
         if message.role == "assistant":
             return self._spoken(message, f"record-{seq}")
         if message.role != "user":
@@ -269,7 +269,7 @@ class UpdateTranslator:
             del self._open[call_id]
             updates.append(status_update(call_id, "failed"))
         for call in event.message.calls:
-            updates += self._told(ToolCallView(call.id, call.name, call.args, self._cwd))
+            updates += self._announce(ToolCallView(call.id, call.name, call.args, self._cwd))
         self._message_id = None
         return [*updates, usage(event, self.cost)] if event.context.window else updates
 
@@ -277,13 +277,13 @@ class UpdateTranslator:
         """Return the part of a reply that was not streamed, since deltas may be lost."""
         updates: list[Update] = []
         thoughts = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
-        words = "".join(part.text for part in message.parts if isinstance(part, Text))
-        is_whole = words.startswith("".join(self._said)) and thoughts.startswith("".join(self._thought))
+        text = "".join(part.text for part in message.parts if isinstance(part, Text))
+        is_whole = text.startswith("".join(self._said)) and thoughts.startswith("".join(self._thought))
         if not is_whole:  # deltas were lost: send the whole text again
             self._begin(f"{self._message_id}-whole")
-        if rest := _unsaid(thoughts, self._thought):
+        if rest := _missed(thoughts, self._thought):
             updates.append(self._thinking(rest))
-        if rest := _unsaid(words, self._said):
+        if rest := _missed(text, self._said):
             updates.append(self._message(rest))
         updates += [
             AgentMessageChunk(
@@ -302,7 +302,7 @@ class UpdateTranslator:
     # ------------------------------------------------------------------ calls
 
     def _call(self, event: ApprovalRequested | ToolStarted) -> ToolCallView:
-        who = self._kin.format_asker(event) if isinstance(event, ApprovalRequested) else ""
+        who = self._subagent_names.format_asker(event) if isinstance(event, ApprovalRequested) else ""
         return ToolCallView(event.call_id, event.tool, event.args, self._cwd, event.parent, who)
 
     def _start(self, call: ToolCallView) -> list[Update]:
@@ -312,7 +312,7 @@ class UpdateTranslator:
         self._open[call.id] = call
         return [call.start()]
 
-    def _told(self, call: ToolCallView) -> list[Update]:
+    def _announce(self, call: ToolCallView) -> list[Update]:
         """Announce a call, or update it if it was announced while the model wrote it."""
         if call.id not in self._open:
             return self._start(call)
@@ -374,7 +374,7 @@ class UpdateTranslator:
         return ToolCallStart(
             session_update="tool_call",
             tool_call_id=_child_id(event),
-            title=shorten_title(self._kin.line(event)),
+            title=shorten_title(self._subagent_names.line(event)),
             kind="think",
             status="in_progress",
             field_meta={"bridle": {"session": event.child, "parent": event.call_id}},
@@ -382,7 +382,7 @@ class UpdateTranslator:
 
     def _child_ended(self, event: ChildEnded) -> ToolCallProgress:
         status: ToolCallStatus = "completed" if event.outcome == "completed" else "failed"
-        return status_update(_child_id(event), status, [text_content(self._kin.line(event))])
+        return status_update(_child_id(event), status, [text_content(self._subagent_names.line(event))])
 
 
 def _noted(event: Event) -> list[Update]:
@@ -390,7 +390,7 @@ def _noted(event: Event) -> list[Update]:
     return [note(found[1])] if found else []
 
 
-def _unsaid(whole: str, streamed: list[str]) -> str:
+def _missed(whole: str, streamed: list[str]) -> str:
     return whole[len("".join(streamed)) :]
 
 

@@ -144,16 +144,16 @@ def add_hooks(commands: Commands) -> None:
     what.add_argument("--point", choices=POINTS, metavar="POINT", help="use the example of another point")
     what.add_argument("--input", metavar="FILE", help="use the invocation in this file; - for stdin")
     add_json_flag(test)
-    bring = add_command(
+    imports = add_command(
         group,
         "import",
         "hooks:import_hooks",
         "import the command hooks from Claude Code's settings.json",
         epilog="example:\n  bridle hooks import ~/.claude/settings.json",
     )
-    bring.add_argument("file", metavar="FILE", help="the settings.json")
-    bring.add_argument("--project", action="store_true", help="for this project only")
-    add_json_flag(bring)
+    imports.add_argument("file", metavar="FILE", help="the settings.json")
+    imports.add_argument("--project", action="store_true", help="for this project only")
+    add_json_flag(imports)
 
 
 # ---------------------------------------------------------------------------- agent

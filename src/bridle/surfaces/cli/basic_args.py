@@ -37,7 +37,7 @@ before are skipped. Keys and tokens are not copied; you are told which variables
 def add_import(commands: Commands) -> None:
     """Add the `bridle import` commands."""
     group = add_group(commands, "import", "import sessions and settings from other programs")
-    for name, title, brought, folder in (
+    for name, title, contents, folder in (
         (
             "claude",
             "Claude Code",
@@ -61,7 +61,7 @@ def add_import(commands: Commands) -> None:
             group,
             name,
             f"imports:import_{name}",
-            f"import the {brought} of {title}",
+            f"import the {contents} of {title}",
             epilog=FROM_OTHERS.format(name, title),
         )
         program.add_argument("folder", metavar="DIR", nargs="?", help=folder)

@@ -120,7 +120,7 @@ COLOURS: dict[State, Colour] = {"ok": "done", "off": "detail", "warn": "warning"
 
 def doctor(args: argparse.Namespace, console: Console) -> int:
     """Run every check; exit code 1 if any fails."""
-    findings = list(_look(console))
+    findings = list(_findings(console))
     if args.json:
         print_json(console.out, findings)
     else:
@@ -154,7 +154,7 @@ def _sum_up(console: Console, findings: list[Finding]) -> None:
         console.done("no problems found")
 
 
-def _look(console: Console) -> Iterator[Finding]:
+def _findings(console: Console) -> Iterator[Finding]:
     environ = console.environ
     yield Finding("python", "ok", f"{platform.python_version()} in {sys.prefix}")
     yield from check_name_collision(environ)

@@ -96,12 +96,12 @@ def import_hooks(args: argparse.Namespace, console: Console) -> int:
     added = add_hooks(base / CONFIG_FILE, found.entries, known)
     there = len(found.entries) - len(added)
     if args.json:
-        told = {
+        report = {
             "added": [redact_entry(entry) for entry in added],
             "already_there": there,
             "left_out": found.left_out,
         }
-        print_json(console.out, told)
+        print_json(console.out, report)
         return 0
     for entry in added:
         console.out.line(f"{visible(entry.id)}  {entry.point}  {one_line(_runtime(entry.runtime))}")

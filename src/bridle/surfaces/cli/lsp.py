@@ -45,7 +45,7 @@ def _row(view: ServerView) -> tuple[str, str, str]:
 def find_language_servers(settings: Settings, environ: Mapping[str, str]) -> Sequence[ServerView]:
     """Return the language servers that the files of a folder would use; starts none."""
 
-    async def look() -> Sequence[ServerView]:
+    async def find() -> Sequence[ServerView]:
         languages = open_languages(settings, environ, open_sandbox(settings))
         if languages is None:
             return ()
@@ -54,4 +54,4 @@ def find_language_servers(settings: Settings, environ: Mapping[str, str]) -> Seq
         finally:
             await languages.aclose()
 
-    return asyncio.run(look())
+    return asyncio.run(find())

@@ -77,8 +77,8 @@ def get(args: argparse.Namespace, console: Console) -> int:
     listed = _listed(found, settings, console.environ)
     said = redact_server(found.settings)
     if args.json:
-        told = {"name": found.name, "state": listed.state, "where": found.place, **said}
-        print_json(console.out, told)
+        view = {"name": found.name, "state": listed.state, "where": found.place, **said}
+        print_json(console.out, view)
         return 0
     out = console.out
     out.line(f"{out.paint('name', found.name)}  {listed.state}  {out.paint('detail', found.place)}")

@@ -76,8 +76,11 @@ def check(args: argparse.Namespace, console: Console) -> int:
     names = agent.agent.tools
     sandbox = open_sandbox(settings)
     tools = list(open_tools(settings, console.environ, open_blobs(settings), sandbox))
-    if args.tool.startswith(MCP_PREFIX) and (lent := find_mcp_tool(args.tool, settings, sandbox)) is not None:
-        tools.append(lent)
+    if (
+        args.tool.startswith(MCP_PREFIX)
+        and (server_tool := find_mcp_tool(args.tool, settings, sandbox)) is not None
+    ):
+        tools.append(server_tool)
     toolbox = Toolbox([tool for tool in tools if names is None or is_among(tool.spec.name, names)])
     try:
         call = _call(toolbox, args.tool, args.args)

@@ -160,7 +160,7 @@ class Follower:
                 async for item in self._driver.items():
                     self._show(item)
                     if self._approver is not None and isinstance(item, Record):
-                        self._approver.kin.line(item.event)
+                        self._approver.subagent_names.line(item.event)
 
     def _show(self, item: Record | Delta) -> None:
         if self._held is not None:

@@ -206,7 +206,7 @@ def turn_lines(screen: Screen, records: Sequence[Record]) -> list[str]:
         said = ""
         for record in rest:
             if isinstance(record.event, RunStarted):
-                lines.append(screen.paint("strong", f"> {_fitting(screen, one_line(turn.prompt), 2)}"))
+                lines.append(screen.paint("strong", f"> {_cut_to_fit(screen, one_line(turn.prompt), 2)}"))
             elif isinstance(record.event, ModelReplied):
                 said = _what_it_did(record.event)
             if record.seq == turn.seq:
@@ -223,11 +223,11 @@ def _what_it_did(reply: ModelReplied) -> str:
 
 def _turn_line(screen: Screen, turn: Turn, said: str) -> str:
     files = f" ({format_count(turn.files, 'file')} changed)" if turn.files else ""
-    shown = _fitting(screen, said, ROOM_FOR_NUMBER + columns(files))
+    shown = _cut_to_fit(screen, said, ROOM_FOR_NUMBER + columns(files))
     return f"{turn.number:>4}  {shown}{screen.paint('warning', files)}".rstrip()
 
 
-def _fitting(screen: Screen, text: str, taken: int) -> str:
+def _cut_to_fit(screen: Screen, text: str, taken: int) -> str:
     """Cut a text to the rest of a terminal line; leave it whole for a file or a pipe."""
     return cut(text, max(screen.width - taken, MIN_ROOM)) if screen.is_terminal else text
 

@@ -148,12 +148,12 @@ def audit(args: argparse.Namespace, console: Console) -> int:
 def query(console: Console, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:
     """Call `work` with the cluster's database; raises ConfigError, StoreError."""
 
-    async def looking() -> T:
+    async def asking() -> T:
         settings = load_settings_here(console)
         async with open_tenancy(settings) as tenancy:
             return await work(tenancy)
 
-    return asyncio.run(looking())
+    return asyncio.run(asking())
 
 
 def administer(console: Console, action: str, target: str, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:

@@ -248,10 +248,10 @@ class Daemon:
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
             sweeping = asyncio.create_task(unload_idle_sessions(service, self._settings.serve))
-            hearing = asyncio.create_task(self._hear(api))
+            watching = asyncio.create_task(self._watch_nodes(api))
             await self._until_end()
             sweeping.cancel()
-            hearing.cancel()
+            watching.cancel()
             _close(listeners)
             if self._http is not None:
                 self._http.stop_listening()
@@ -262,7 +262,7 @@ class Daemon:
             await asyncio.sleep(LINGER_S)
             await self._server.aclose()
 
-    async def _hear(self, api: SessionApi) -> None:
+    async def _watch_nodes(self, api: SessionApi) -> None:
         """Track the sessions in memory on all machines, if this is a cluster."""
         if self._cluster is None:
             return

@@ -61,13 +61,13 @@ async def config(call: Call) -> Answered:
         found = ConfigAnswer(settings=await asyncio.to_thread(_settings, call, args))
         lines = [f"{one.key} = {one.value}  # {one.source}" for one in found.settings or ()]
         return tool_result("\n".join(lines), found)
-    told = await asyncio.to_thread(_changed, call, args)
-    value = ConfigAnswer(told.config, told.generation, told.config_path)
-    return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {told.config_path}", value)
+    announced = await asyncio.to_thread(_changed, call, args)
+    value = ConfigAnswer(announced.config, announced.generation, announced.config_path)
+    return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {announced.config_path}", value)
 
 
 def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
-    rows = show(call.desk.folders.settings(args.cwd))
+    rows = show(call.context.folders.settings(args.cwd))
     found = [Setting(*row) for row in rows if row.key == args.key or row.key.startswith(f"{args.key}.")]
     if not found:
         raise ConfigError(f"there is no setting {args.key[:80]!r}", hint="bridle config show")
@@ -77,7 +77,7 @@ def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
 def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
     settings = _user_config(call)
     if args.action != "get":
-        require_trust(call.desk, CHANGING)
+        require_trust(call.context, CHANGING)
     match args.action:
         case "get":
             return settings.read()
@@ -95,7 +95,7 @@ def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
 
 
 def _user_config(call: Call) -> UserConfig:
-    return UserConfig(*call.desk.folders.get_user_settings())
+    return UserConfig(*call.context.folders.get_user_settings())
 
 
 def _object(given: dict[str, Any] | None, name: str) -> dict[str, Any]:
@@ -123,10 +123,10 @@ async def meerkat_config(call: Call) -> Answered:
     """Read or change the settings, in Meerkat's format."""
     args = read_arguments(call.params.arguments, MeerkatConfigArgs)
 
-    def told() -> ConfigEnvelope:
+    def announced() -> ConfigEnvelope:
         settings = _user_config(call)
         if args.action != "get":
-            require_trust(call.desk, CHANGING)
+            require_trust(call.context, CHANGING)
         match args.action:
             case "get":
                 return settings.read()
@@ -135,7 +135,7 @@ async def meerkat_config(call: Call) -> Answered:
             case "patch":
                 return settings.patch(_object(args.patch, "patch"), args.expected_generation)
 
-    return json_result(MeerkatConfig((await asyncio.to_thread(told)).config))
+    return json_result(MeerkatConfig((await asyncio.to_thread(announced)).config))
 
 
 # ---------------------------------------------------------------------------- folder tool
@@ -144,6 +144,6 @@ async def meerkat_config(call: Call) -> Answered:
 async def folder(call: Call) -> Answered:
     """Return the requested topic of a folder."""
     args = read_arguments(call.params.arguments, FolderArgs)
-    found = await call.desk.about_folders.folder(args.what, args.cwd)
+    found = await call.context.about_folders.folder(args.what, args.cwd)
     view = await asyncio.to_thread(truncate_to, found, MAX_TEXT_CHARS)
     return tool_result(msgspec.json.encode(view[args.what]).decode(), view)

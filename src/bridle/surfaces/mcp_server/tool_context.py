@@ -55,14 +55,14 @@ class ServerContext(Struct, frozen=True):
 class Call(Struct, frozen=True):
     """One call of a tool."""
 
-    desk: ServerContext
+    context: ServerContext
     client: Client
     params: CallToolRequestParams
 
     @property
     def api(self) -> SessionApi:
         """Return where the sessions are."""
-        return self.desk.api
+        return self.context.api
 
 
 Handler = Callable[[Call], Awaitable[Answered]]
@@ -86,13 +86,13 @@ def error_result(error: BridleError) -> CallToolResult:
     )
 
 
-def input_required(held: ClientRun, stop: NeedsAnswers) -> InputRequiredResult:
+def input_required(client_run: ClientRun, stop: NeedsAnswers) -> InputRequiredResult:
     """Return questions; the client repeats the call with the answers, and the token identifies its run."""
     return InputRequiredResult(
         input_requests={
             str(call_id): ElicitRequest(params=form_of(asked)) for call_id, asked in stop.questions.items()
         },
-        request_state=held.token,
+        request_state=client_run.token,
     )
 
 
@@ -102,9 +102,9 @@ def input_required(held: ClientRun, stop: NeedsAnswers) -> InputRequiredResult:
 FLAG = "--trust-caller"
 
 
-def require_trust(desk: ServerContext, what: str) -> None:
+def require_trust(context: ServerContext, what: str) -> None:
     """Raise Refused unless the caller is trusted to do what only the user may do."""
-    if not desk.trusts_caller:
+    if not context.trusts_caller:
         raise Refused(
             CAPABILITY_UNAVAILABLE,
             f"{what}: only the user may do that",
@@ -112,20 +112,20 @@ def require_trust(desk: ServerContext, what: str) -> None:
         )
 
 
-async def check_options(desk: ServerContext, session: SessionId, options: RunOptions) -> None:
+async def check_options(context: ServerContext, session: SessionId, options: RunOptions) -> None:
     """Check that run options exceed no setting of the user; raises Refused, SessionNotFound, ConfigError."""
     usual = RunOptions()
     for name in ("allow", "until", "hooks"):
         if getattr(options, name) != getattr(usual, name):
-            require_trust(desk, name)
-    if desk.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
+            require_trust(context, name)
+    if context.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
         return
-    created = await origin(desk.api, session)
+    created = await origin(context.api, session)
     cwd, name = options.cwd or created.cwd, options.agent or created.agent
-    agent = await asyncio.to_thread(lambda: load_agent(name, desk.folders.settings(cwd)).agent)
+    agent = await asyncio.to_thread(lambda: load_agent(name, context.folders.settings(cwd)).agent)
     if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(agent.mode):
-        require_trust(desk, f'a looser mode than "{agent.mode}"')
+        require_trust(context, f'a looser mode than "{agent.mode}"')
     for name in Limits.__struct_fields__:
         wanted, most = getattr(options.limits, name), getattr(agent.limits, name)
         if wanted is not None and most is not None and wanted > most:
-            require_trust(desk, f"more {name} than {most:g}")
+            require_trust(context, f"more {name} than {most:g}")

@@ -223,7 +223,7 @@ class RpcConnection:
             )
             return
         if is_run:
-            task = asyncio.create_task(self._answer(request, work, self._outbox.tell), name="run")
+            task = asyncio.create_task(self._answer(request, work, self._outbox.send_event), name="run")
         else:
             await self._quick.acquire()
             task = asyncio.create_task(self._answer_quickly(request, work), name="quick")

@@ -215,7 +215,7 @@ class Methods:
         session = parse_session_id(params.session_id)
         records = await self._api.ask(Records(session))
         page = await asyncio.to_thread(history, session, records, params.offset, params.limit)
-        kept = self._fitting([encode(message) for message in page.messages])
+        kept = self._count_fitting([encode(message) for message in page.messages])
         if kept == len(page.messages):
             return page
         return msgspec.structs.replace(page, messages=page.messages[:kept], has_more=True)
@@ -303,10 +303,10 @@ class Methods:
         session = parse_session_id(params.session_id)
         records = await self._api.ask(Records(session, params.after, params.limit + 1))
         page = records[: params.limit]
-        kept = self._fitting([encode(record) for record in page])
+        kept = self._count_fitting([encode(record) for record in page])
         return {"records": page[:kept], "has_more": kept < len(records)}
 
-    def _fitting(self, encoded: list[bytes]) -> int:
+    def _count_fitting(self, encoded: list[bytes]) -> int:
         """Return how many items fit on one line; at least one, which is shortened if necessary."""
         left = self._context.contract.max_line_bytes - MARGIN_BYTES
         for number, item in enumerate(encoded):

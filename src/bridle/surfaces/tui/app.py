@@ -161,7 +161,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         if isinstance(error, SessionNotFound):
             self.close_session(session)
 
-    def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
+    def session_changed(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
         """Store a session's state; notify a user in another window when a run ends or waits."""
         before = self.live.get(session)
         if live is None:
@@ -287,7 +287,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         if self._again("cancel"):
             self._cancel()
         else:
-            self.notify(f"press {self.host.key_words('cancel')} again to cancel the run", timeout=AGAIN_S)
+            self.notify(f"press {self.host.key_text('cancel')} again to cancel the run", timeout=AGAIN_S)
 
     @work(group="cancel")
     async def _cancel(self) -> None:
@@ -330,7 +330,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         elif self._again("leave"):
             self.action_leave()
         else:
-            self.notify(f"press {self.host.key_words('interrupt')} again to quit", timeout=AGAIN_S)
+            self.notify(f"press {self.host.key_text('interrupt')} again to quit", timeout=AGAIN_S)
 
     def action_suspend(self) -> None:
         """Suspend to the shell."""

@@ -31,10 +31,10 @@ def quit_on_signal(leave: Callable[[], None]) -> None:
     """
     loop = asyncio.get_running_loop()
 
-    def told(number: int, _: object) -> None:
+    def handle(number: int, _: object) -> None:
         signal.alarm(LEAVE_S[signal.Signals(number)])
         loop.call_soon_threadsafe(leave)
 
     for number in LEAVE_S:
         with suppress(ValueError):  # not in the main thread
-            signal.signal(number, told)
+            signal.signal(number, handle)

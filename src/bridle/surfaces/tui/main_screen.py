@@ -172,7 +172,7 @@ class MainScreen(Screen[None]):
         self.editor.placeholder = self._placeholder()
 
     def _placeholder(self) -> str:
-        words = self.host.key_words
+        words = self.host.key_text
         head = self.front.head
         if head is not None and head.state == "waiting":
             return f"{words('answer')} to answer · {words('send')} to queue · {words('steer')} to steer"
@@ -253,8 +253,8 @@ class MainScreen(Screen[None]):
     def _newer_wanted(self, event: Conversation.NewerWanted) -> None:
         if event.before is not None:
             self._load(self.conversation.append, event.before)
-        elif self._link.board is not None:
-            self.conversation.append(self._link.board.view)
+        elif self._link.view_model is not None:
+            self.conversation.append(self._link.view_model.view)
         else:
             self.conversation.load_failed()
 
@@ -271,8 +271,8 @@ class MainScreen(Screen[None]):
 
     @on(Conversation.Forgotten)
     def _forget(self, event: Conversation.Forgotten) -> None:
-        if self._link.board is not None:
-            self._link.board.forget(event.keys)
+        if self._link.view_model is not None:
+            self._link.view_model.forget(event.keys)
 
     @on(Conversation.ItemChosen)
     def _look_into(self, event: Conversation.ItemChosen) -> None:
@@ -306,7 +306,7 @@ class Welcome(Static):
 
     def render(self) -> Content:
         """Return the folder and the most important keys."""
-        words = self._host.key_words
+        words = self._host.key_text
         rows = [
             (words("send"), "send; end a line with \\ for a new one"),
             ("@", "mention a file of this folder"),

@@ -27,14 +27,14 @@ class BackgroundQuery:
     """Queries the background color of the terminal on stdin and stdout."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._told = environ.get("COLORFGBG", "")
+        self._colorfgbg = environ.get("COLORFGBG", "")
         self._modes: list[Any] | None = None
         self.typed = ""
         """Text the user typed while the reply was pending."""
 
     def ask(self) -> None:
         """Send the query, unless COLORFGBG is set."""
-        if self._told:
+        if self._colorfgbg:
             return
         try:
             descriptor = sys.stdin.fileno()
@@ -46,8 +46,8 @@ class BackgroundQuery:
 
     def is_light(self) -> bool:
         """Return True for a light background; without a reply, assume dark."""
-        if self._told:
-            return is_light_index(self._told)
+        if self._colorfgbg:
+            return is_light_index(self._colorfgbg)
         if self._modes is None:
             return False
         descriptor = sys.stdin.fileno()

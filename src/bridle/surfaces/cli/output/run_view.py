@@ -100,7 +100,7 @@ class RunView:
         self._printing: CallId | None = None
         """The call whose line was written before its end, because it prints something or makes calls."""
         self._printed = CodeOutput()
-        self._kin = SubAgentNames()
+        self._subagent_names = SubAgentNames()
         self._transient = ""
         self._unfinished: Screen | None = None
         """The stream with an unfinished line."""
@@ -165,13 +165,15 @@ class RunView:
             case TodosChanged() as event:
                 self._todos = event.todos
             case QuestionAsked() as event if not self._err.is_terminal:  # a terminal asks it instead
-                self._note(question_lines(self._err, event.question, self._kin.format_asker(event)))
+                self._note(
+                    question_lines(self._err, event.question, self._subagent_names.format_asker(event))
+                )
             case QuestionAnswered() as event if not self._err.is_terminal:
                 self._status("detail", f"answered: {', '.join(event.answers) or 'nothing'}")
             case CompactionStarted() as event:
                 self._hint(f"compacting {format_count(event.messages, 'message')}")
             case event:
-                if line := self._kin.line(event):
+                if line := self._subagent_names.line(event):
                     self._status("detail", line)
                 elif note := make_note(event):
                     self._status(*note)

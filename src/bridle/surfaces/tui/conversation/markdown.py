@@ -49,8 +49,8 @@ def wrap_table(table: Table, width: int) -> list[Line]:
     lead, hang = (table.lead, table.hang) if before < width else ((), ())
     room = max(1, width - (before if before < width else 0))
     columns = len(table.rows[0])
-    fitting = _widths(table, room - len(BETWEEN) * (columns - 1)) if columns <= MAX_COLUMNS else None
-    found = _listed(table, room) if fitting is None else _ruled(table, fitting)
+    widths = _widths(table, room - len(BETWEEN) * (columns - 1)) if columns <= MAX_COLUMNS else None
+    found = _listed(table, room) if widths is None else _ruled(table, widths)
     lines = []
     for number, line in enumerate(found):
         margin = hang if number else lead

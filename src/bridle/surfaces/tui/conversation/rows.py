@@ -73,8 +73,8 @@ def is_long(said: Said) -> bool:
 def thought_head(words: int, seconds: int, *, is_live: bool, is_open: bool) -> Flow:
     """Return the line that shows a folded thought."""
     long = f" for {seconds} s" if seconds else ""
-    told = f"thinking{long}…" if is_live else f"thought{long}"
-    text = f"{'▾' if is_open else '▸'} {told} · {format_count(words, 'word')}"
+    state = f"thinking{long}…" if is_live else f"thought{long}"
+    text = f"{'▾' if is_open else '▸'} {state} · {format_count(words, 'word')}"
     return Flow(((text, "thought"),), mode="cut", folds=True)
 
 

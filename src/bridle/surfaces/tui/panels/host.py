@@ -125,7 +125,7 @@ class PanelHost(Protocol):
         """The style in which diffs are first shown."""
         ...
 
-    def key_words(self, name: str) -> str:
+    def key_text(self, name: str) -> str:
         """Return the keys of an action in the key table, as shown to the user."""
         ...
 

@@ -36,7 +36,7 @@ def run_command(host: PanelHost, name: str) -> None:
 def system_commands(host: PanelHost) -> Iterable[SystemCommand]:
     """Yield all commands for Textual's palette (`App.get_system_commands`)."""
     for command in COMMANDS.values():
-        keys = host.key_words(command.name) if command.name in _KEYED else ""
+        keys = host.key_text(command.name) if command.name in _KEYED else ""
         yield SystemCommand(
             command.name.replace("_", " "),
             f"{command.help} ({keys})" if keys else command.help,

@@ -124,7 +124,7 @@ class PinsScreen(ListScreen):
     """Lists the texts that every compaction keeps verbatim; Enter unpins one."""
 
     heading = "pinned"
-    choose_words = "unpin"
+    choose_label = "unpin"
     nothing = "nothing is pinned"
 
     async def load(self) -> Sequence[Row]:
@@ -184,7 +184,7 @@ class ChildrenScreen(ListScreen):
 
     heading = "sub-agents"
     nothing = "no sub-agents in this session"
-    choose_words = "open"
+    choose_label = "open"
     has_preview = True
 
     def __init__(self, host: PanelHost, session: SessionId) -> None:
@@ -217,7 +217,7 @@ class FilesScreen(ListScreen):
 
     heading = "changed files"
     nothing = "no file changes"
-    choose_words = "show the change"
+    choose_label = "show the change"
 
     def __init__(self, host: PanelHost, session: SessionId) -> None:
         super().__init__(host)

@@ -318,9 +318,9 @@ class HelpWindow(Window):
         """Return both tables."""
         lines: list[Line] = []
         for scope, where in SCOPES.items():
-            rows = [(self.host.key_words(row.name), row.help) for row in KEYS if row.scope == scope]
+            rows = [(self.host.key_text(row.name), row.help) for row in KEYS if row.scope == scope]
             lines += _table(f"keys {where}", [row for row in rows if row[0]])
-        palette = self.host.key_words("palette")
+        palette = self.host.key_text("palette")
         commands = [(f"/{name}", words) for name, words in self._commands]
         return [*lines, *_table(f"commands, in the prompt or with {palette}", commands)]
 
