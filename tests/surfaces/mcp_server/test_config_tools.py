@@ -61,7 +61,7 @@ async def test_settings_are_read_changed_and_never_reveal_a_secret(home: Path):
         ({"action": "set", "key": "model"}, "set: value is missing"),
         ({"action": "set"}, "key is missing"),
         ({"action": "patch"}, "patch is missing"),
-        ({"action": "get", "patch": {}}, "patch do not go together"),
+        ({"action": "get", "patch": {}}, "patchcannot be combined"),
         ({"action": "set", "key": "no_such_key", "value": 1}, "no_such_key"),
         ({"action": "get", "key": "no_such_key"}, "there is no setting 'no_such_key'"),
         ({"action": "patch", "patch": {"model": "x/y"}, "expected_generation": 1}, "generation"),

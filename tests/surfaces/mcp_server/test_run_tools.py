@@ -249,7 +249,7 @@ async def test_where_nobody_can_be_asked_the_result_names_the_rule(home: Path, e
 
         assert result.is_error
         assert result.structured_content["outcome"] == "denied"
-        assert f"To let it through, run it again with allow: {rules[0]}" in text_of(result)
+        assert f"To allow it, run it again with allow: {rules[0]}" in text_of(result)
         assert text_of(allowed) == "done"
         assert tool.calls == ["a"]
 
@@ -320,7 +320,7 @@ async def test_an_answer_with_a_token_that_nobody_gave_out_finds_no_run(home: Pa
         )
 
         assert result.is_error
-        assert "does not wait any more" in text_of(result)
+        assert "no longer waits" in text_of(result)
         assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
 
 
@@ -396,7 +396,7 @@ async def test_a_cancelled_call_cancels_its_run(home: Path, era: Era):
             group.cancel_scope.cancel()
         ended = await stage.service.wait(client_run.session, client_run.run_id)
 
-        assert (ended.outcome, ended.reason) == ("cancelled", "the client has cancelled the call")
+        assert (ended.outcome, ended.reason) == ("cancelled", "the client cancelled the call")
 
 
 async def test_a_cancelled_call_takes_its_prompt_out_of_the_queue_and_leaves_the_run_of_others(home: Path):

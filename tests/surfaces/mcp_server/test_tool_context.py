@@ -76,7 +76,7 @@ async def test_a_caller_is_not_told_to_allow_by_itself_what_nobody_has_approved(
         result = await client.call_tool("bridle_run", {"prompt": "hi"})
         [rule] = result.structured_content["denied"][0]["rules"]
 
-        assert text_of(result).endswith(f"The user can let it through in the settings, with allow: {rule}")
+        assert text_of(result).endswith(f"The user can allow it in the settings, with allow: {rule}")
         assert tool.calls == []
 
 

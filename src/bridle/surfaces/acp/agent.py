@@ -101,7 +101,7 @@ def _read_cursor(cursor: str) -> tuple[int, str]:
         at, _, name = urlsafe_b64decode(cursor.encode()).decode().partition(":")
         return int(at), name
     except ValueError:
-        raise UsageError("the cursor is none that was given out") from None
+        raise UsageError("unknown cursor") from None
 
 
 # ---------------------------------------------------------------------------- agent
@@ -344,7 +344,7 @@ class BridleAgent:
 
     async def _enter(self, session: SessionId, cwd: str, servers: Sequence[NamedServer]) -> OpenSession:
         if len(self._open) >= MAX_SESSIONS:
-            raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one of them")
+            raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one first")
         menu = await asyncio.to_thread(read_menu, self._folders, cwd)
         known = (await self._api.ask(Status(session))).facts
         choices = Choices(menu, known.created.agent, known.model)

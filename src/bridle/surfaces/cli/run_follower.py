@@ -172,7 +172,7 @@ class Follower:
             self._view.show(item)
         except BrokenPipeError:
             self._reader_left = True
-            self._cancel("nobody reads the output any more")
+            self._cancel("nothing reads the output any more")
 
     # ------------------------------------------------------------------ approvals and questions
 

@@ -118,7 +118,7 @@ class RunStarter:
             session = SessionId(start.session_id)
         created = await self._known(session)
         if created is None:
-            raise SessionNotFound(f'no session "{session}"; it was deleted just now')
+            raise SessionNotFound(f'no session "{session}"; it was just deleted')
         return created
 
     async def _read_prompt(self, start: StartRunCommand, cwd: str) -> str:
@@ -170,4 +170,4 @@ def _require_folder(path: str) -> None:
     if "\0" in path or not Path(path).is_absolute():
         raise UsageError(f'the working directory "{shown}" is not an absolute path')
     if not Path(path).is_dir():
-        raise UsageError(f'the working directory "{shown}" is not there', hint="create it, or use another")
+        raise UsageError(f'the working directory "{shown}" does not exist', hint="create it, or use another")

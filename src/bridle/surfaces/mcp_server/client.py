@@ -22,7 +22,7 @@ from bridle.surfaces.shared.run_driver import Answer, Asked, make_unattended_ans
 
 ASK_S = 3600.0  # the user may be away for a while
 
-CANCELLED = "the client has cancelled the call"
+CANCELLED = "the client cancelled the call"
 
 log = logging.getLogger("bridle.mcp_server")
 
@@ -116,7 +116,7 @@ async def submit_answer(api: SessionApi, session: SessionId, answer: Answer) -> 
     try:
         await api.submit(session, answer)
     except BridleError as error:
-        log.info("session %s: an answer was not taken: %s", session, error)
+        log.info("session %s: an answer was not accepted: %s", session, error)
 
 
 class _Following:

@@ -56,7 +56,7 @@ async def config(call: Call) -> Answered:
     args = read_arguments(call.params.arguments, ConfigArgs)
     given = given_fields(args) - {"action"}
     if not any(given <= meant for meant in MEANT[args.action]):
-        raise UsageError(f"{args.action}: {', '.join(sorted(given))} do not go together")
+        raise UsageError(f"{args.action}: {', '.join(sorted(given))}cannot be combined")
     if args.action == "get" and args.key:
         found = ConfigAnswer(settings=await asyncio.to_thread(_settings, call, args))
         lines = [f"{one.key} = {one.value}  # {one.source}" for one in found.settings or ()]

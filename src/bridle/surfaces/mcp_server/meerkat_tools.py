@@ -144,7 +144,7 @@ class MeerkatResumeArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields
         """The results by call; raises UsageError if a call has two."""
         found = {CallId(one.tool_use_id): ToolOutput(one.content, one.is_error) for one in self.tool_results}
         if len(found) < len(self.tool_results):
-            raise UsageError("tool_results: a tool_use_id is there twice")
+            raise UsageError("tool_results: a tool_use_id occurs twice")
         return found
 
 
@@ -183,9 +183,9 @@ async def resume(call: Call) -> Answered:
     if cut is not None and (results or not args.prompt):
         return await _follow(call, await _go_on(call, session, cut, args, results))
     if results:
-        raise UsageError(f"session {session} waits for no results", hint="leave tool_results out")
+        raise UsageError(f"session {session} does not wait for results", hint="leave tool_results out")
     if not args.prompt:
-        raise UsageError(f"session {session} has nothing to go on with", hint="give a prompt")
+        raise UsageError(f"session {session}has nothing to continue with", hint="give a prompt")
     order = args.order(args.prompt)
     prompt = await _prompt(call, order, created.cwd)
     callbacks = ClientTools(order.tools) if order.tools else None

@@ -57,7 +57,7 @@ def _start(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
-        raise MCPError(INVALID_PARAMS, "this cursor is none of ours")
+        raise MCPError(INVALID_PARAMS, "unknown cursor")
     return int(cursor)
 
 
@@ -155,6 +155,6 @@ async def _skills(folders: Folders) -> list[Skill]:
 
 def _prompt(skill: Skill) -> Prompt:
     argument = PromptArgument(
-        name=ARGUMENTS, description=skill.argument_hint or "What follows its name", required=False
+        name=ARGUMENTS, description=skill.argument_hint or "The text after its name", required=False
     )
     return Prompt(name=skill.name, description=skill.description or None, arguments=[argument])

@@ -88,7 +88,7 @@ async def _follow(call: Call, client_run: ClientRun) -> Answered:
         case NeedsAnswers() as stop:
             return input_required(client_run, stop)
         case NeedsResults():
-            raise AssertionError("a run without tools of its client waits for none")
+            raise AssertionError("a run without client tools cannot wait for results")
 
 
 # ---------------------------------------------------------------------------- shared by tools that run
@@ -109,7 +109,7 @@ async def find_returning_run(call: Call) -> ClientRun | None:
     client_run = call.context.runs.by_token(state)
     if client_run is None:
         raise UsageError(
-            "the run that asked does not wait any more", hint="bridle_sessions says how its session is"
+            "the run no longer waits for this answer", hint="bridle_sessions shows the state of its session"
         )
     for call_id, given in (call.params.input_responses or {}).items():
         asked = {str(known): one for known, one in client_run.asked.items()}.get(call_id)
@@ -197,8 +197,8 @@ def describe_result(result: Result, *, trusts_caller: bool) -> str:
         lines.append(f"The run ended {result.outcome}: {result.reason or result.outcome}")
     rules = rules_needed(result)
     if rules and trusts_caller:
-        lines.append(f"To let it through, run it again with allow: {', '.join(rules)}")
+        lines.append(f"To allow it, run it again with allow: {', '.join(rules)}")
     elif rules:
-        lines.append(f"The user can let it through in the settings, with allow: {', '.join(rules)}")
+        lines.append(f"The user can allow it in the settings, with allow: {', '.join(rules)}")
     lines += result.schema_warnings
     return "\n\n".join(lines)

@@ -192,7 +192,7 @@ class ClientRuns:
         """
         if len(self._runs) >= self._most:
             raise SessionBusy(
-                f"{self._most} runs are active or wait for their clients",
+                f"{self._most} runs are active or waiting for their clients",
                 hint="give their results, or cancel some",
             )
         client_run = ClientRun(session, callbacks)
@@ -205,7 +205,7 @@ class ClientRuns:
         try:
             await client_run.begun.wait()
         except asyncio.CancelledError:
-            self.abandon(client_run, "the client has cancelled the call")
+            self.abandon(client_run, "the client cancelled the call")
             raise
         if client_run.error is not None:
             raise client_run.error
@@ -246,7 +246,7 @@ class ClientRuns:
 
     def rest(self, client_run: ClientRun) -> None:
         """Let a run wait for its client's next call, at most `rest_s`."""
-        late = f"nobody has answered it for {self._rest_s / 3600:g} hours"
+        late = f"no answer arrived for {self._rest_s / 3600:g} hours"
         loop = asyncio.get_running_loop()
         self.wake(client_run)
         self._timers[client_run.token] = loop.call_later(self._rest_s, self.abandon, client_run, late)

@@ -32,8 +32,8 @@ from bridle.surfaces.shared.folder_info import Folders
 
 MAX_LISTENERS = 64
 INSTRUCTIONS = (
-    "bridle_run lets an agent work in a folder and returns its answer; bridle_resume goes on in its session. "
-    "bridle_sessions looks at sessions and steers, cancels or forks them. Sessions are also resources, "
+    "bridle_run lets an agent work in a folder and returns its answer; bridle_resume continues its session. "
+    "bridle_sessions reads sessions and steers, cancels or forks them. Sessions are also resources, "
     "and skills are prompts."
 )
 

@@ -173,7 +173,7 @@ class EventLog:
             return
         self.error = pumping.exception()
         if not isinstance(self.error, SessionNotFound):  # it was deleted
-            log.warning("session %s cannot be watched any more", self.session, exc_info=self.error)
+            log.warning("session %s can no longer be watched", self.session, exc_info=self.error)
         self._ready.set()
         self.wake()
 

@@ -99,7 +99,7 @@ class NewsFeed:
         if pumping.cancelled() or pumping is not self._pumping:
             return
         self._error = pumping.exception()
-        log.warning("no more news of the sessions", exc_info=self._error)
+        log.warning("the news of the sessions ended", exc_info=self._error)
         self._tell()
 
     def _add(self, news: SessionNews) -> None:

@@ -1,17 +1,26 @@
-"""Detects a light or dark terminal background: from COLORFGBG, or by querying the terminal (OSC 11).
+"""The terminal around the app: its background, title, notifications, the external editor, and signals.
 
-The query is sent before Textual is imported and its reply is read afterwards, so it costs no time.
+The background is light or dark according to COLORFGBG, or to a query (OSC 11) that is sent before Textual is
+imported; its reply is read afterwards, so it costs no time.
 """
 
+import asyncio
 import os
 import re
 import select
+import signal
 import sys
+import tempfile
 import termios
 import time
 import tty
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from bridle.surfaces.shared.editor import run_editor
+from bridle.surfaces.shared.terminal import cut, one_line
 
 ANSWER_S = 0.15  # on a slower connection the default colors apply
 _MAX_BYTES = 4096
@@ -88,3 +97,73 @@ def _read(descriptor: int) -> bytes:
             break
         answer += os.read(descriptor, 256)
     return answer
+
+
+# ---------------------------------------------------------------------------- notifications and title
+
+
+Notify = Literal["off", "bell", "osc9", "osc777"]
+
+MAX_CELLS = 120
+_BELL = "\a"
+
+
+def notification_sequence(how: Notify, title: str, body: str) -> str:
+    """Return the escape sequence of a notification; no text can end the sequence or start another."""
+    title, body = _plain(title), _plain(body)
+    match how:
+        case "off":
+            return ""
+        case "bell":
+            return _BELL
+        case "osc9":
+            return f"{_BELL}\x1b]9;{title}: {body}\x1b\\"
+        case "osc777":
+            return f"{_BELL}\x1b]777;notify;{title};{body}\x1b\\"
+
+
+def window_title(title: str) -> str:
+    """Return the sequence that sets the terminal's window title; an empty title restores the original."""
+    if not title:
+        return "\x1b[23;2t"
+    return f"\x1b]2;{_plain(title)}\x1b\\"
+
+
+SAVE_TITLE = "\x1b[22;2t"
+
+
+def _plain(text: str) -> str:
+    return cut(one_line(text), MAX_CELLS).replace(";", ",")
+
+
+# ---------------------------------------------------------------------------- editor and signals
+
+
+MAX_BYTES = 4 * 1024 * 1024
+LEAVE_S = {signal.SIGTERM: 15, signal.SIGHUP: 5}
+"""Seconds to cancel the runs of this process and record their ends."""
+
+
+def edit_text(text: str, environ: Mapping[str, str], cwd: str) -> str:
+    """Edit a text in $VISUAL or $EDITOR and return the result; raises BridleError on failure."""
+    with tempfile.TemporaryDirectory(prefix="bridle-") as folder:
+        file = Path(folder) / "prompt.md"
+        file.write_text(f"{text}\n" if text else "", encoding="utf-8")
+        run_editor([os.fspath(file)], environ, cwd)
+        return file.read_bytes()[:MAX_BYTES].decode(errors="replace").rstrip("\n")
+
+
+def quit_on_signal(leave: Callable[[], None]) -> None:
+    """Quit cleanly on SIGTERM and SIGHUP, so that the terminal's modes are restored.
+
+    If the terminal is gone, a write to it can block the loop for ever; then an alarm ends the process.
+    """
+    loop = asyncio.get_running_loop()
+
+    def handle(number: int, _: object) -> None:
+        signal.alarm(LEAVE_S[signal.Signals(number)])
+        loop.call_soon_threadsafe(leave)
+
+    for number in LEAVE_S:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(number, handle)
