@@ -108,7 +108,7 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
     (home / "config.toml").write_text(f'[http]\nbind = "127.0.0.1:{taken}"\n')
     settings = load_settings(env, home)
     service = open_service(settings, env)
-    desk = RpcService(service, env, DaemonFiles(home), str(home)).desk()
+    desk = RpcService(service, env, DaemonFiles(home), str(home)).context()
 
     with pytest.raises(ConfigError) as refused:
         await HttpService(service, desk, settings.http, "token", live=service.live).listen(

@@ -174,7 +174,12 @@ async def test_results_that_do_not_fit_are_refused_and_the_run_goes_on_waiting(
     [
         ({"session_id": "gone", "prompt": "hi"}, -32603, "SESSION_NOT_FOUND", "gone"),
         ({"session_id": "play"}, -32602, "INVALID_PARAMS", "nothing to continue with"),
-        ({"session_id": "play", "tool_results": results(c1="x")}, -32602, "INVALID_PARAMS", "does not wait for results"),
+        (
+            {"session_id": "play", "tool_results": results(c1="x")},
+            -32602,
+            "INVALID_PARAMS",
+            "does not wait for results",
+        ),
         ({"prompt": "hi"}, -32602, "INVALID_PARAMS", "session_id: is missing"),
         ({"session_id": "play", "prompt": "hi", "host_mode": True}, -32603, "CAPABILITY_UNAVAILABLE", "host"),
     ],

@@ -124,7 +124,7 @@ class Stage:
         """Serve, at the same port as before if there was one."""
         settings = load_settings(self.env, self.project)
         self._service = open_service(settings, self.env)
-        desk = RpcService(self._service, self.env, DaemonFiles(self._home), str(self.project)).desk()
+        desk = RpcService(self._service, self.env, DaemonFiles(self._home), str(self.project)).context()
         self._side = HttpService(self._service, desk, settings.http, token, live=self._service.live)
         await self._side.listen(("127.0.0.1", self._port))
         self._port = int(self._side.address.rpartition(":")[2])

@@ -2,7 +2,7 @@
 
 ```
 lines ─▶ protocol.py ─▶ connection.py ─▶ methods.py, runs.py, streams.py ─▶ the session API
-lines ◀─ outbox.py ◀─ telling.py ◀─ Record, Delta
+lines ◀─ outbox.py ◀─ streams.py ◀─ Record, Delta
          tools.py: client tools, called over the same lines
 ```
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from bridle.surfaces.shared.terminal import one_line
 from bridle.surfaces.tui.completion import Completion
 from bridle.surfaces.tui.conversation.view import Conversation
-from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.panels.styles import styled
 
 
@@ -51,7 +51,7 @@ class FindBar(Input):
     }
     """
 
-    def __init__(self, conversation: Conversation, editor: PromptEditor) -> None:
+    def __init__(self, conversation: Conversation, editor: Widget) -> None:
         super().__init__(placeholder="search the conversation · Enter next · Esc close")
         self._conversation = conversation
         self._editor = editor
