@@ -177,7 +177,7 @@ async def _to_run_request(context: ServiceContext, params: NewSession | NewMessa
     if run_request.tools:
         raise Refused(CAPABILITY_UNAVAILABLE, "external_tools: not available over REST")
     if params.verbose:
-        raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not supported here", hint="stream the events")
+        raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not offered here", hint="stream the events")
     starts_with_slash = any(
         isinstance(part, Text) and part.text.startswith("/") for part in run_request.message.parts
     )
