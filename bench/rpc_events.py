@@ -107,7 +107,7 @@ async def write_bridle() -> None:
     from bridle.surfaces.meerkat.contract import parse_contract
     from bridle.surfaces.rpc import RpcConnection, RpcContext
     from bridle.surfaces.rpc.lines import StreamSink
-    from bridle.surfaces.rpc.stdio import open_writer
+    from bridle.surfaces.rpc.servers import open_writer
     from bridle.surfaces.shared.folder_info import Folders
 
     api: Any = OneRun()

@@ -62,7 +62,7 @@ def main() -> list[Line]:
 
 def size_kb() -> float:
     """Return the size of all files, including the document itself."""
-    from bridle.surfaces.web.page import make_page
+    from bridle.surfaces.web.web_app import make_page
 
     page = make_page()
     return (len(page.packed) + sum(len(asset.packed) for asset in page.files.values())) / 1024

@@ -120,11 +120,11 @@ SUITES: dict[str, tuple[str, ...]] = {
         "surfaces/shared/test_terminal.py",
         "surfaces/shared/test_full_transcript.py",
         "surfaces/cli/test_hostile_names.py",
-        "surfaces/cli/test_log.py",
+        "surfaces/cli/output/test_log.py",
     ),
     "mcp-callers": (
         "surfaces/mcp_server/test_config_tools.py",
-        "surfaces/mcp_server/test_caller_trust.py",
+        "surfaces/mcp_server/test_tool_context.py",
     ),
     "editors": ("surfaces/acp/test_mcp_servers.py", "app/test_client_servers.py"),
     "tenants": (
@@ -151,11 +151,11 @@ SUITES: dict[str, tuple[str, ...]] = {
         "stores/foreign/test_crush.py",
         "stores/foreign/test_json_files.py",
         "stores/foreign/test_conversation.py",
-        "surfaces/cli/test_import_others.py::test_claude_comes_once_and_without_its_secrets",
+        "surfaces/cli/test_imports.py::test_claude_comes_once_and_without_its_secrets",
     ),
     "telemetry": (
         "telemetry/test_spans.py::test_what_was_said_is_told_only_if_wanted_and_without_secrets",
-        "surfaces/daemon/test_worker_http.py::test_metrics_are_for_who_knows_the_token",
+        "surfaces/daemon/test_http_service.py::test_metrics_are_for_who_knows_the_token",
     ),
     "supply": ("scripts/test_assurance.py", "scripts/test_repository.py"),
 }

@@ -19,7 +19,7 @@ from bridle.mcp.stdio import MessageReader
 from bridle.providers import anthropic, gemini, openai, responses
 from bridle.providers.http import Endpoint
 from bridle.providers.sse import SseError, SseParser, encode_event
-from bridle.surfaces.acp.transport import LineTransport
+from bridle.surfaces.acp.server import LineTransport
 from bridle.surfaces.mcp_server.stdio import _parse as parse_mcp
 from bridle.surfaces.meerkat.requests import CreateParams
 from bridle.surfaces.remote.connection import Lines as RemoteLines
@@ -268,7 +268,7 @@ TARGETS = (
     Target(
         name="acp_lines",
         run=run_acp,
-        modules=("bridle.surfaces.acp.transport",),
+        modules=("bridle.surfaces.acp.server",),
         tokens=_RPC_TOKENS,
         is_json=True,
     ),

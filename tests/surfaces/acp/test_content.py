@@ -67,11 +67,11 @@ def test_a_file_is_named_as_the_tools_name_it(uri: str, shown: str):
         ([], "the prompt is empty"),
         ([text_block(" \n")], "the prompt is empty"),
         ([text_block("x")] * (MAX_BLOCKS + 1), "1000 blocks, and this one has 1001"),
-        ([audio_block("aGk=", "audio/wav")], "sound cannot be part of a prompt"),
+        ([audio_block("aGk=", "audio/wav")], "a prompt cannot contain sound"),
         ([image_block("aGk=", "image/svg+xml")], "image/svg\\+xml cannot be part"),
         ([image_block("not base64!", "image/png")], "not base64"),
         ([image_block("A" * (MAX_IMAGE_BYTES * 2), "image/png")], "larger than 5 MiB"),
-        ([resource_block(embedded_blob_resource("file:///a.zip", "aGk="))], "bytes of no kind cannot be"),
+        ([resource_block(embedded_blob_resource("file:///a.zip", "aGk="))], "data without a type cannot be"),
     ],
 )
 def test_what_a_model_cannot_get_is_refused(blocks: list, why: str):

@@ -56,5 +56,5 @@ def test_any_cursor_is_read_or_refused(cursor: str):
 
 
 def test_a_cursor_that_was_not_given_out_is_refused():
-    with pytest.raises(UsageError, match="the cursor is none that was given out"):
+    with pytest.raises(UsageError, match="unknown cursor"):
         page_of([], None, "bm8=")

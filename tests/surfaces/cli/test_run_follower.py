@@ -14,8 +14,8 @@ from bridle.core.protocol import ApprovalRequested, Decide, Prompt
 from bridle.core.queries import IsRunning, Records
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approver import Approver
+from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.cli.run_follower import Follower
-from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.shared.terminal import Console, Screen
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.sessions.test_servers import Lenders

@@ -20,7 +20,7 @@ from bridle.core.queries import Records
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.http_service import HttpService
 from bridle.surfaces.daemon.listen_address import parse_listen_address
-from bridle.surfaces.daemon.rpc_service import RpcService
+from bridle.surfaces.daemon.process import RpcService
 from tests.surfaces.daemon.process import DaemonProcess
 
 DEADLINE_S = 10.0
@@ -108,7 +108,7 @@ async def test_an_address_that_is_taken_is_said(home: Path, env: dict[str, str])
     (home / "config.toml").write_text(f'[http]\nbind = "127.0.0.1:{taken}"\n')
     settings = load_settings(env, home)
     service = open_service(settings, env)
-    desk = RpcService(service, env, DaemonFiles(home), str(home)).desk()
+    desk = RpcService(service, env, DaemonFiles(home), str(home)).context()
 
     with pytest.raises(ConfigError) as refused:
         await HttpService(service, desk, settings.http, "token", live=service.live).listen(

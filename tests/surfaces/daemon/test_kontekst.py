@@ -205,9 +205,7 @@ def test_a_model_server_that_answers_is_used_and_not_started(
     assert settings.providers["llama"] == ProviderSettings(
         kind="llama", base_url=f"http://127.0.0.1:{port}", window_tokens=4096
     )
-    assert caplog.messages[-1] == (
-        f"a server answers at http://127.0.0.1:{port}: it is used, and not started anew"
-    )
+    assert caplog.messages[-1] == (f"a server answers at http://127.0.0.1:{port}and will be used")
 
 
 def test_one_that_does_not_is_ours_to_start(data: Path, env: dict[str, str]):

@@ -1,11 +1,13 @@
 """`bridle_config` and `meerkat_config`."""
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from bridle.surfaces.shared.folder_queries import Topic
 from tests.sessions.stage import Play, Stage, says
 from tests.surfaces.mcp_server.connecting import connected, json_of, serving, text_of
 
@@ -59,7 +61,7 @@ async def test_settings_are_read_changed_and_never_reveal_a_secret(home: Path):
         ({"action": "set", "key": "model"}, "set: value is missing"),
         ({"action": "set"}, "key is missing"),
         ({"action": "patch"}, "patch is missing"),
-        ({"action": "get", "patch": {}}, "patch do not go together"),
+        ({"action": "get", "patch": {}}, "patchcannot be combined"),
         ({"action": "set", "key": "no_such_key", "value": 1}, "no_such_key"),
         ({"action": "get", "key": "no_such_key"}, "there is no setting 'no_such_key'"),
         ({"action": "patch", "patch": {"model": "x/y"}, "expected_generation": 1}, "generation"),
@@ -102,3 +104,55 @@ async def test_the_words_of_meerkat(home: Path):
             {"config": {"model": "scripted/b"}},
             {"config": {"model": "scripted/b"}},
         ]
+
+
+# ---------------------------------------------------------------------------- folder tool
+
+
+async def test_all_there_is_can_be_looked_at_without_trust(home: Path):
+    skills = home / "skills"
+    skills.mkdir(parents=True)
+    (skills / "tea.md").write_text("+++\nname = 'tea'\n+++\nMake tea.\n")
+    found: dict[str, Any] = {}
+    async with (
+        Stage(Play(says("hello"))) as stage,
+        serving(stage.service, home, trusts_caller=False) as server,
+        connected(server) as client,
+    ):
+        await stage.run("hi")
+        for what in get_args(Topic):
+            result = await client.call_tool("bridle_folder", {"what": what})
+            assert not result.is_error, text_of(result)
+            assert result.structured_content is not None
+            assert list(result.structured_content) == ["what", what]
+            assert json.loads(text_of(result)) == result.structured_content[what]
+            found[what] = result.structured_content[what]
+
+    assert {"coder", "default"} <= {row["agent"] for row in found["agents"]}
+    assert [(skill["name"], skill["body"].strip()) for skill in found["skills"]] == [("tea", "Make tea.")]
+    assert all("ref" in model for model in found["models"])
+    assert found["rules"] == {"agent": "default", "mode": "ask", "rules": []}
+    assert found["servers"] == []
+    assert (found["stats"]["runs"], found["stats"]["left_out"]) == ({"completed": 1}, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "what: is missing"),
+        ({"what": "secrets"}, "what: invalid enum value 'secrets'"),
+        ({"what": "rules", "cwd": "/nowhere"}, "cwd: '/nowhere' is not a folder"),
+        ({"what": "servers", "cwd": "relative"}, "cwd: 'relative' is not a folder"),
+        ({"what": "stats", "cwd": "/"}, "cwd: does not apply here"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused(home: Path, arguments: dict[str, Any], said: str):
+    async with (
+        Stage(Play()) as stage,
+        serving(stage.service, home) as server,
+        connected(server) as client,
+    ):
+        result = await client.call_tool("bridle_folder", arguments)
+
+    assert (result.is_error, (result.meta or {})["bridle/code"]) == (True, "INVALID_PARAMS")
+    assert said in text_of(result)

@@ -54,7 +54,7 @@ def test_an_approval_says_what_would_happen():
     form = form_of(APPROVAL)
 
     assert form.message == (
-        "Bridle wants to use bash: rm x\n\nno rule allows it\n\n- x\n\nThe like of it: bash(rm *)"
+        "Bridle wants to use bash: rm x\n\nno rule allows it\n\n- x\n\nSimilar calls: bash(rm *)"
     )
     assert form.requested_schema["properties"]["answer"]["enum"] == [
         "once",

@@ -101,7 +101,7 @@ async def test_calls_of_the_clients_tools_come_all_at_once_and_over_several_roun
             ("c4", "broken", True),
         ]
         assert model.requests[-1].messages[-1].text == "mind the gap"
-        assert server.runs.held == ()
+        assert server.runs.client_run == ()
 
 
 async def test_a_tool_of_the_client_stands_in_for_one_of_ours(home: Path):
@@ -145,7 +145,7 @@ async def test_built_in_tools_are_there_only_if_they_are_wanted(home: Path):
         ({"tool_results": results(c9="x")}, "no call 'c9' waits for a result (hint: waiting: c1, c2)"),
         ({"tool_results": results(c1="x")}, "tool_results: there is none for c2"),
         ({"prompt": "go on"}, "tool_results: there is none for c1, c2"),
-        ({"tool_results": [*results(c1="x"), *results(c1="y")]}, "a tool_use_id is there twice"),
+        ({"tool_results": [*results(c1="x"), *results(c1="y")]}, "a tool_use_id occurs twice"),
         ({"tool_results": [{"tool_use_id": "c1"}]}, "tool_results[0].content: is missing"),
         ({"tool_results": results(c1="x"), "tool_result": []}, "tool_result: unknown field"),
     ],
@@ -173,8 +173,13 @@ async def test_results_that_do_not_fit_are_refused_and_the_run_goes_on_waiting(
     ("arguments", "code", "name", "said"),
     [
         ({"session_id": "gone", "prompt": "hi"}, -32603, "SESSION_NOT_FOUND", "gone"),
-        ({"session_id": "play"}, -32602, "INVALID_PARAMS", "nothing to go on with"),
-        ({"session_id": "play", "tool_results": results(c1="x")}, -32602, "INVALID_PARAMS", "no results"),
+        ({"session_id": "play"}, -32602, "INVALID_PARAMS", "nothing to continue with"),
+        (
+            {"session_id": "play", "tool_results": results(c1="x")},
+            -32602,
+            "INVALID_PARAMS",
+            "does not wait for results",
+        ),
         ({"prompt": "hi"}, -32602, "INVALID_PARAMS", "session_id: is missing"),
         ({"session_id": "play", "prompt": "hi", "host_mode": True}, -32603, "CAPABILITY_UNAVAILABLE", "host"),
     ],
@@ -278,7 +283,7 @@ async def test_a_run_that_waits_too_long_is_cancelled(home: Path):
         watch = stage.service.watch(session)
         [ended] = [item.event async for item in until_end(watch)]
 
-        assert (ended.outcome, ended.reason) == ("cancelled", "nobody has answered it for 0 hours")
+        assert (ended.outcome, ended.reason) == ("cancelled", "no answer arrived for 0 hours")
 
 
 async def test_the_number_of_waiting_runs_is_bounded(home: Path):
@@ -288,7 +293,7 @@ async def test_the_number_of_waiting_runs_is_bounded(home: Path):
         connected(server) as client,
     ):
         await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS})
-        with pytest.raises(MCPError, match="1 runs are active or wait for their clients") as refused:
+        with pytest.raises(MCPError, match="1 runs are active or waiting for their clients") as refused:
             await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS})
 
         assert refused.value.data == {"code": "SESSION_BUSY"}
@@ -303,10 +308,10 @@ async def test_a_waiting_run_can_be_cancelled(home: Path):
     ):
         first = json_of(await client.call_tool("meerkat_run", {"prompt": "hi", "tools": TOOLS}))
         session = first["session_id"]
-        [held] = server.runs.held
+        [client_run] = server.runs.client_run
         await client.call_tool("bridle_sessions", {"action": "cancel", "session_id": session})
-        ended: RunEnded = await stage.service.wait(SessionId(session), held.run_id)
-        with pytest.raises(MCPError, match="waits for no results"):
+        ended: RunEnded = await stage.service.wait(SessionId(session), client_run.run_id)
+        with pytest.raises(MCPError, match="does not wait for results"):
             await resume(client, session, tool_results=results(c1="x"))
 
         assert ended.outcome == "cancelled"

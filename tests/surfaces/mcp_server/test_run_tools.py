@@ -68,7 +68,7 @@ async def test_a_prompt_is_answered_with_text_and_structure(home: Path, era: Era
             "refused_by_hook": False,
         }
         assert (listed.cwd, listed.title) == (str(home.parent / "project"), "hi")
-        assert server.runs.held == ()
+        assert server.runs.client_run == ()
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ async def test_where_nobody_can_be_asked_the_result_names_the_rule(home: Path, e
 
         assert result.is_error
         assert result.structured_content["outcome"] == "denied"
-        assert f"To let it through, run it again with allow: {rules[0]}" in text_of(result)
+        assert f"To allow it, run it again with allow: {rules[0]}" in text_of(result)
         assert text_of(allowed) == "done"
         assert tool.calls == ["a"]
 
@@ -320,7 +320,7 @@ async def test_an_answer_with_a_token_that_nobody_gave_out_finds_no_run(home: Pa
         )
 
         assert result.is_error
-        assert "does not wait any more" in text_of(result)
+        assert "no longer waits" in text_of(result)
         assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
 
 
@@ -332,8 +332,8 @@ async def test_a_run_that_asks_between_two_calls_waits_and_can_be_decided_by_oth
         connected(server, "2026-07-28", elicitation_callback=no_form) as client,
     ):
         first = await client.session.call_tool("bridle_run", {"prompt": "hi"}, allow_input_required=True)
-        [held] = server.runs.held
-        arguments = {"action": "decide", "session_id": held.session, "call_id": "c1", "answer": "once"}
+        [client_run] = server.runs.client_run
+        arguments = {"action": "decide", "session_id": client_run.session, "call_id": "c1", "answer": "once"}
         await client.call_tool("bridle_sessions", arguments)
         again = await client.session.call_tool(
             "bridle_run",
@@ -343,9 +343,9 @@ async def test_a_run_that_asks_between_two_calls_waits_and_can_be_decided_by_oth
             allow_input_required=True,
         )
 
-        assert (list(first.input_requests), first.request_state) == (["c1"], held.token)
+        assert (list(first.input_requests), first.request_state) == (["c1"], client_run.token)
         assert text_of(again) == "done"
-        assert (tool.calls, server.runs.held) == (["a"], ())
+        assert (tool.calls, server.runs.client_run) == (["a"], ())
 
 
 async def no_form(context: Any, params: Any) -> ElicitResult:
@@ -392,11 +392,11 @@ async def test_a_cancelled_call_cancels_its_run(home: Path, era: Era):
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, "bridle_run", {"prompt": "hi"})
             await model.streaming.wait()
-            [held] = server.runs.held
+            [client_run] = server.runs.client_run
             group.cancel_scope.cancel()
-        ended = await stage.service.wait(held.session, held.run_id)
+        ended = await stage.service.wait(client_run.session, client_run.run_id)
 
-        assert (ended.outcome, ended.reason) == ("cancelled", "the client has cancelled the call")
+        assert (ended.outcome, ended.reason) == ("cancelled", "the client cancelled the call")
 
 
 async def test_a_cancelled_call_takes_its_prompt_out_of_the_queue_and_leaves_the_run_of_others(home: Path):
@@ -423,8 +423,8 @@ async def test_a_cancelled_call_takes_its_prompt_out_of_the_queue_and_leaves_the
 async def test_a_client_that_goes_away_cancels_runs_of_this_process(home: Path):
     model = Play(says("hello"), hold=True)
     async with Stage(model) as stage:
-        held = await leave(stage.service, model, home)
-        ended = await stage.service.wait(held.session, held.run_id)
+        client_run = await leave(stage.service, model, home)
+        ended = await stage.service.wait(client_run.session, client_run.run_id)
 
         assert ended.outcome == "cancelled"
 
@@ -444,9 +444,9 @@ class Elsewhere:
 async def test_a_client_that_goes_away_leaves_its_runs_to_the_daemon(home: Path):
     model = Play(says("hello"), hold=True)
     async with Stage(model) as stage:
-        held = await leave(Elsewhere(stage), model, home)
+        client_run = await leave(Elsewhere(stage), model, home)
         model.go.set()
-        ended = await stage.service.wait(held.session, held.run_id)
+        ended = await stage.service.wait(client_run.session, client_run.run_id)
 
         assert (ended.outcome, ended.text) == ("completed", "hello")
 
@@ -460,9 +460,9 @@ async def leave(api: Any, model: Play, home: Path) -> ClientRun:
     ):
         group.start_soon(lost_call, client)
         await model.streaming.wait()
-        [held] = server.runs.held
+        [client_run] = server.runs.client_run
         server.runs.is_leaving = True
-    return held
+    return client_run
 
 
 async def lost_call(client: Any) -> None:

@@ -199,7 +199,7 @@ def test_what_a_function_returns_is_what_the_model_reads(said: Any, output: Tool
 
 def test_what_json_cannot_hold_is_an_error():
     with pytest.raises(
-        bridle.ToolError, match="t returned a list, which is no JSON: there is a complex in it"
+        bridle.ToolError, match="t returned a list, which is not JSON: there is a complex in it"
     ):
         to_output("t", [1j])
 

@@ -276,13 +276,13 @@ async def test_a_client_that_was_too_slow_is_told_to_begin_anew():
 async def test_thousands_of_fragments_are_few_events():
     stage = await stage_of(turns(1)[:-3])
     board = await open_view(stage.service, S, 4)
-    telling = ViewEncoder(board)
+    encoder = ViewEncoder(board)
     written = [f"{number} " for number in range(5_000)]
 
-    told = [telling.tell(TextDelta(word)) for word in written]
-    released = [PATCH.decode(data) for _, data in telling.release()]
-    telling.tell(TextDelta("x"))
-    again = [PATCH.decode(data) for _, data in telling.release()]
+    told = [encoder.encode_item(TextDelta(word)) for word in written]
+    released = [PATCH.decode(data) for _, data in encoder.release()]
+    encoder.encode_item(TextDelta("x"))
+    again = [PATCH.decode(data) for _, data in encoder.release()]
 
     assert not any(told)
     assert [type(patch) for patch in released] == [Put, HeadChanged, Grow]
@@ -293,25 +293,25 @@ async def test_thousands_of_fragments_are_few_events():
 async def test_a_record_is_told_at_once_with_all_that_was_held_before_it():
     stage = await stage_of(turns(1))
     records = await stage.service.ask(Records(S))
-    telling = ViewEncoder(await open_view(stage.service, S, 4))
+    encoder = ViewEncoder(await open_view(stage.service, S, 4))
 
-    telling.tell(TextDelta("loo"))
-    telling.tell(TextDelta("k"))
-    told = [PATCH.decode(data) for _, data in telling.tell(records[4])]
+    encoder.encode_item(TextDelta("loo"))
+    encoder.encode_item(TextDelta("k"))
+    told = [PATCH.decode(data) for _, data in encoder.encode_item(records[4])]
 
     assert [type(patch) for patch in told] == [Put, Grow, Put, Put, HeadChanged]
     assert told[0].item.key == told[2].item.key
-    assert telling.release() == []
+    assert encoder.release() == []
 
 
 async def test_what_a_board_holds_for_others_stays_bounded():
     stage = await stage_of(turns(700))
     records = await stage.service.ask(Records(S))
     board = await open_view(stage.service, S, 4)
-    telling = ViewEncoder(board)
+    encoder = ViewEncoder(board)
 
     for record in records[4:]:
-        telling.tell(record)
+        encoder.encode_item(record)
 
     assert 500 <= board.count <= 1_001
     assert board.items[-1].key == f"n{records[-1].seq}"
@@ -320,12 +320,12 @@ async def test_what_a_board_holds_for_others_stays_bounded():
 
 async def test_output_of_a_call_is_live_for_who_comes_late():
     stage = await stage_of([*turns(1)[:5], *turns(1)[5:6]])
-    telling = ViewEncoder(await open_view(stage.service, S, 5))
-    telling.tell((await stage.service.ask(Records(S)))[5])
-    telling.tell(ToolOutputDelta(CallId("c0_1"), "one\n"))
-    telling.tell(ToolOutputDelta(CallId("c0_1"), "two\n"))
+    encoder = ViewEncoder(await open_view(stage.service, S, 5))
+    encoder.encode_item((await stage.service.ask(Records(S)))[5])
+    encoder.encode_item(ToolOutputDelta(CallId("c0_1"), "one\n"))
+    encoder.encode_item(ToolOutputDelta(CallId("c0_1"), "two\n"))
 
-    told = [PATCH.decode(data) for _, data in telling.welcome()]
+    told = [PATCH.decode(data) for _, data in encoder.welcome()]
 
     calls = [patch.item for patch in told if isinstance(patch, Put)]
     assert [(item.key, item.state, item.output) for item in calls if isinstance(item, Call)] == [

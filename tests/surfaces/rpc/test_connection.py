@@ -356,8 +356,8 @@ async def test_a_client_does_what_its_tools_are_called_for():
             False,
         ),
         ({"error": {"code": 1, "message": "broke"}}, "broke", True),
-        ({"result": {"content": 7}}, "the client's answer makes no sense: Expected", True),
-        ({"result": [1]}, "the client's answer makes no sense: Expected", True),
+        ({"result": {"content": 7}}, "the client's answer is invalid: Expected", True),
+        ({"result": [1]}, "the client's answer is invalid: Expected", True),
     ],
 )
 async def test_whatever_a_client_answers_becomes_a_result(answer: Any, text: str, is_error: bool):

@@ -31,7 +31,7 @@ async def test_answers_go_before_events_and_each_keeps_its_order():
     await sink.asked.wait()  # with this one it is busy
     await outbox.send_events([b"e1\n", b"e2\n"])
     await outbox.reply(b"a1\n")
-    await outbox.tell(b"e3\n")
+    await outbox.send_event(b"e3\n")
     await outbox.reply(b"a2\n")
 
     sink.is_open.set()

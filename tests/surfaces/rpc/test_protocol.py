@@ -65,7 +65,7 @@ def test_other_ids_are_refused(id_: Any):
     fault = parse_line(line(id=id_, method="m"))
 
     assert fault == InvalidLine(
-        INVALID_REQUEST, "Invalid request: the id is no whole number and no short text"
+        INVALID_REQUEST, "Invalid request: the id is neither an integer nor a short string"
     )
 
 
@@ -75,8 +75,8 @@ def test_other_ids_are_refused(id_: Any):
         ({}, "there is no method"),
         ({"method": 5}, "there is no method"),
         ({"method": "m" * 101}, "there is no method"),
-        ({"method": "m", "params": []}, "the params are no object"),
-        ({"method": "m", "params": "x"}, "the params are no object"),
+        ({"method": "m", "params": []}, "the params are not an object"),
+        ({"method": "m", "params": "x"}, "the params are not an object"),
     ],
 )
 def test_a_request_that_is_none_is_refused_under_its_id(fields: dict[str, Any], says: str):
@@ -106,7 +106,7 @@ def test_what_is_no_message_is_a_parse_error(raw: bytes):
 
 def test_a_batch_is_refused_with_the_reason():
     assert parse_line(b'[{"jsonrpc":"2.0","id":1,"method":"m"}]') == InvalidLine(
-        PARSE_ERROR, "Parse error: batches are not taken, send one request on each line"
+        PARSE_ERROR, "Parse error: batches are not supported, send one request per line"
     )
 
 

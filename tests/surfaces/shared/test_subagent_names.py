@@ -12,7 +12,7 @@ from bridle.core.protocol import (
     QuestionAsked,
     RunEnded,
 )
-from bridle.surfaces.cli.run_view import RunView
+from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.shared.subagent_names import SubAgentNames
 from bridle.surfaces.shared.terminal import Console, Screen
 from bridle.surfaces.shared.text_format import approval_lines, describe_args, question_lines

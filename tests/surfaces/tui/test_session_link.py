@@ -42,7 +42,7 @@ class Heard:
         self.losses.append((session, error.message))
         self._changed.set()
 
-    def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
+    def session_changed(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
         self.live[session] = live
         self._changed.set()
 
@@ -65,8 +65,10 @@ async def test_a_session_is_shown_and_then_patched():
         running = tasks.create_task(link.run())
         await heard.until(lambda: heard.views)
         await stage.run("hi")
-        await heard.until(lambda: link.board and link.board.head.outcome == "completed")
-        await heard.until(lambda: heard.batches and heads(heard)[-1:] == [link.board and link.board.head])
+        await heard.until(lambda: link.view_model and link.view_model.head.outcome == "completed")
+        await heard.until(
+            lambda: heard.batches and heads(heard)[-1:] == [link.view_model and link.view_model.head]
+        )
         running.cancel()
 
     assert heard.states == [("ready", "")]

@@ -30,7 +30,7 @@ from bridle.core.queries import ListSessions
 from bridle.sessions.service import SessionService
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.http_service import HttpService
-from bridle.surfaces.daemon.rpc_service import RpcService
+from bridle.surfaces.daemon.process import RpcService
 from tests.patience import PATIENCE_S
 
 TOKEN = "token of the stage, as long as one is"
@@ -124,7 +124,7 @@ class Stage:
         """Serve, at the same port as before if there was one."""
         settings = load_settings(self.env, self.project)
         self._service = open_service(settings, self.env)
-        desk = RpcService(self._service, self.env, DaemonFiles(self._home), str(self.project)).desk()
+        desk = RpcService(self._service, self.env, DaemonFiles(self._home), str(self.project)).context()
         self._side = HttpService(self._service, desk, settings.http, token, live=self._service.live)
         await self._side.listen(("127.0.0.1", self._port))
         self._port = int(self._side.address.rpartition(":")[2])

@@ -43,13 +43,12 @@ from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.acp.content import Block, message_of
-from bridle.surfaces.acp.errors import error_of_result
+from bridle.surfaces.acp.errors import error_of_result, usage_of
 from bridle.surfaces.acp.extension import answer
 from bridle.surfaces.acp.mcp_servers import NamedServer, server_settings
 from bridle.surfaces.acp.session import EditorClient, OpenSession
 from bridle.surfaces.acp.session_options import MODE, Choices, read_menu, read_skills
-from bridle.surfaces.acp.simple_updates import note
-from bridle.surfaces.acp.stop_reasons import usage_of
+from bridle.surfaces.acp.updates import note
 from bridle.surfaces.shared.folder_info import Folders
 from bridle.surfaces.shared.session_calls import fork_session, origin
 from bridle.surfaces.shared.skill_prompt import expand_in
@@ -102,7 +101,7 @@ def _read_cursor(cursor: str) -> tuple[int, str]:
         at, _, name = urlsafe_b64decode(cursor.encode()).decode().partition(":")
         return int(at), name
     except ValueError:
-        raise UsageError("the cursor is none that was given out") from None
+        raise UsageError("unknown cursor") from None
 
 
 # ---------------------------------------------------------------------------- agent
@@ -251,7 +250,7 @@ class BridleAgent:
         """Set the mode from the next prompt on."""
         opened = self._session(session_id)
         opened.choices.choose(MODE, mode_id)
-        self._after(opened.tell(opened.choices.config_update()))
+        self._after(opened.send(opened.choices.config_update()))
         return SetSessionModeResponse()
 
     async def set_config_option(
@@ -262,7 +261,7 @@ class BridleAgent:
         before = opened.choices.mode
         opened.choices.choose(config_id, value)
         if opened.choices.mode != before:
-            self._after(opened.tell(opened.choices.mode_update()))
+            self._after(opened.send(opened.choices.mode_update()))
         return SetSessionConfigOptionResponse(config_options=opened.choices.config())
 
     # ------------------------------------------------------------------ prompts
@@ -278,7 +277,7 @@ class BridleAgent:
         if (error := error_of_result(ended.result)) is not None:
             raise error
         if ended.result.outcome != "completed" and ended.result.reason:
-            await opened.tell(note(ended.result.reason))
+            await opened.send(note(ended.result.reason))
         self._after(self._tell_news(opened))
         result = ended.result
         return PromptResponse(
@@ -345,7 +344,7 @@ class BridleAgent:
 
     async def _enter(self, session: SessionId, cwd: str, servers: Sequence[NamedServer]) -> OpenSession:
         if len(self._open) >= MAX_SESSIONS:
-            raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one of them")
+            raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one first")
         menu = await asyncio.to_thread(read_menu, self._folders, cwd)
         known = (await self._api.ask(Status(session))).facts
         choices = Choices(menu, known.created.agent, known.model)
@@ -353,7 +352,7 @@ class BridleAgent:
         self._open[session] = opened
         if servers:
             settings = await asyncio.to_thread(self._folders.settings, cwd)
-            opened.lend(server_settings(servers), settings, self._folders.environ)
+            opened.provide_server_tools(server_settings(servers), settings, self._folders.environ)
         return opened
 
     async def _leave(self, session: SessionId) -> None:
@@ -388,14 +387,14 @@ class BridleAgent:
         """Send skills that were added to the folder meanwhile."""
         await opened.send_commands(await asyncio.to_thread(read_skills, self._folders, opened.cwd))
 
-    def _after(self, telling: Coroutine[Any, Any, None]) -> None:
+    def _after(self, sending: Coroutine[Any, Any, None]) -> None:
         """Send an update after the current request is answered: before that the editor has no session id."""
 
-        async def tell() -> None:
+        async def send() -> None:
             with suppress(BridleError, ConnectionError):
-                await telling
+                await sending
 
-        task = asyncio.create_task(tell())
+        task = asyncio.create_task(send())
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 

@@ -80,7 +80,7 @@ def _part(block: Block, cwd: str) -> Part:
         case EmbeddedResourceContentBlock():
             return _resource(block.resource, cwd)
         case AudioContentBlock():
-            raise UsageError("sound cannot be part of a prompt", hint="initialize says what can be")
+            raise UsageError("a prompt cannot contain sound", hint="initialize lists what it can contain")
 
 
 def _resource(resource: TextResourceContents | BlobResourceContents, cwd: str) -> Part:
@@ -93,7 +93,7 @@ def _resource(resource: TextResourceContents | BlobResourceContents, cwd: str) -
 def _image(mime: str, data: str, name: str) -> Media:
     if mime not in IMAGES:
         raise UsageError(
-            f"{mime[:100] or 'bytes of no kind'} cannot be part of a prompt",
+            f"{mime[:100] or 'data without a type'} cannot be part of a prompt",
             hint=f"text, a link to a file, or {', '.join(IMAGES)}",
         )
     if len(data) * 3 // 4 > MAX_IMAGE_BYTES:

@@ -1,11 +1,14 @@
-"""Errors for an editor: maps Bridle's problems to the protocol's error numbers."""
+"""Errors and ends of runs for an editor, in the protocol's error numbers and stop reasons."""
 
 from typing import Any
 
 from acp import RequestError
+from acp.schema import StopReason, Usage
 from pydantic import ValidationError
 
+from bridle.core.budget import BudgetKind
 from bridle.core.errors import BridleError
+from bridle.core.messages import StopReason as ModelStop
 from bridle.surfaces.shared.error_codes import (
     APPROVAL_DENIED,
     INTERNAL_ERROR,
@@ -58,3 +61,48 @@ def error_of_bug() -> RequestError:
 def _request_error(problem: ErrorKind, message: str, data: dict[str, Any]) -> RequestError:
     number = NUMBERS.get(problem.code, problem.rpc)
     return RequestError(number, message[:MAX_MESSAGE_CHARS], {"code": problem.code, **data})
+
+
+# ---------------------------------------------------------------------------- stop reasons
+
+
+TOKENS: BudgetKind = "tokens"
+
+
+def stop_reason(result: Result, last: ModelStop, exhausted: BudgetKind | None) -> StopReason:
+    """Return why a run ended, given how the model's last reply ended and which budget was exhausted.
+
+    A failed run is reported as an error, so that its stop reason is never sent.
+    """
+    match result.outcome:
+        case "cancelled" | "denied":
+            return "cancelled"
+        case "budget_exhausted":
+            return "max_tokens" if exhausted == TOKENS else "max_turn_requests"
+        case "limit":
+            return "max_turn_requests"
+        case "completed" | "failed":
+            return _of_reply(last)
+
+
+def _of_reply(last: ModelStop) -> StopReason:
+    match last:
+        case "max_tokens":
+            return "max_tokens"
+        case "content_filter":
+            return "refusal"
+        case "end_turn" | "tool_use" | "stop_sequence" | "cancelled":
+            return "end_turn"
+
+
+def usage_of(result: Result) -> Usage:
+    """Return the token usage of a run."""
+    used = result.usage
+    return Usage(
+        total_tokens=used["input"] + used["output"] + used["cache_read"] + used["cache_write"],
+        input_tokens=used["input"],
+        output_tokens=used["output"],
+        thought_tokens=used["reasoning"] or None,
+        cached_read_tokens=used["cache_read"] or None,
+        cached_write_tokens=used["cache_write"] or None,
+    )

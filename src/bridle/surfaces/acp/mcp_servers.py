@@ -68,7 +68,7 @@ def _settings(server: NamedServer) -> ServerSettings:
     match server:
         case McpServerStdio():
             if not server.command or "\0" in "".join([server.command, *server.args]):
-                raise UsageError(f"MCP server {server.name[:MAX_NAME_CHARS]}: its command is none")
+                raise UsageError(f"MCP server {server.name[:MAX_NAME_CHARS]}: its command is invalid")
             argv = (os.path.expanduser(server.command), *server.args)
             return ServerSettings(server.name, "stdio", argv, _pairs(server.env))
         case HttpMcpServer():
@@ -77,8 +77,8 @@ def _settings(server: NamedServer) -> ServerSettings:
             return ServerSettings(server.name, "sse", url=server.url, headers=_pairs(server.headers))
         case AcpMcpServer():
             raise UsageError(
-                f"MCP server {server.name[:MAX_NAME_CHARS]}: servers inside of the editor cannot be reached",
-                hint="initialize says which can be",
+                f"MCP server {server.name[:MAX_NAME_CHARS]}: servers inside the editor are not supported",
+                hint="initialize lists the supported transports",
             )
 
 

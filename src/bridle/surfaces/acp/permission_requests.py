@@ -36,7 +36,7 @@ OPTIONS: dict[Answer, tuple[str, PermissionOptionKind]] = {
 LASTING: tuple[Answer, ...] = ("session", "always")
 """Answers that add rules; offered only if the request suggests rules."""
 
-NOT_OFFERED = "the editor answered with something that was not offered"
+NOT_OFFERED = "the editor sent an answer that was not offered"
 DISMISSED = "the question was dismissed in the editor"
 NO_ANSWER = "no-answer"
 MAX_ANSWER_CHARS = 100_000

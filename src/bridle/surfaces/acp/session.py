@@ -46,11 +46,10 @@ from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.skill import Skill
 from bridle.core.transcript import drop_rewound
 from bridle.mcp.settings import ServerSettings
+from bridle.surfaces.acp.errors import stop_reason
 from bridle.surfaces.acp.permission_requests import Editor, PermissionRequests, to_json_values
 from bridle.surfaces.acp.session_options import Choices, commands_update
-from bridle.surfaces.acp.simple_updates import note
-from bridle.surfaces.acp.stop_reasons import stop_reason
-from bridle.surfaces.acp.updates import Update, UpdateTranslator
+from bridle.surfaces.acp.updates import Update, UpdateTranslator, note
 from bridle.surfaces.shared.output_format import Result, ResultBuilder
 from bridle.surfaces.shared.run_driver import Asked, OpenQuestions, make_queued_error, make_unattended_answer
 
@@ -90,7 +89,7 @@ class OpenSession:
         self.choices = choices
         self._api = api
         self._screen = screen
-        self._desk = PermissionRequests(screen, session)
+        self._permissions = PermissionRequests(screen, session)
         self._translation = UpdateTranslator(cwd)
         self._taking = asyncio.Lock()
         """Held while a prompt is submitted, so that its run is known as own before its first update."""
@@ -134,10 +133,12 @@ class OpenSession:
             self._join(records)
         else:
             for update in self._translation.close():
-                await self.tell(update)
+                await self.send(update)
         self._following = asyncio.create_task(self._follow(self._stream))
 
-    def lend(self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]) -> None:
+    def provide_server_tools(
+        self, servers: Sequence[ServerSettings], settings: Settings, environ: Mapping[str, str]
+    ) -> None:
         """Start MCP servers for this session only."""
         self._servers = ClientServers(self._api, self.id, servers, settings)
         self._servers.start(environ, self._say)
@@ -152,9 +153,9 @@ class OpenSession:
         update = commands_update(skills, await self._api.ask(ServerPrompts(self.cwd)))
         if update != self._commands:
             self._commands = update
-            await self.tell(update)
+            await self.send(update)
 
-    async def tell(self, update: Update) -> None:
+    async def send(self, update: Update) -> None:
         """Send one update; raises ConnectionError."""
         await self._screen.notify(
             "session/update", to_json_values(SessionNotification(session_id=self.id, update=update))
@@ -188,11 +189,11 @@ class OpenSession:
     def _say(self, text: str) -> None:
         """Send a note about a problem outside the run."""
 
-        async def tell() -> None:
+        async def send() -> None:
             with suppress(ConnectionError):
-                await self.tell(note(text))
+                await self.send(note(text))
 
-        task = asyncio.create_task(tell())
+        task = asyncio.create_task(send())
         self._saying.add(task)
         task.add_done_callback(self._saying.discard)
 
@@ -291,7 +292,7 @@ class OpenSession:
         if isinstance(event, FilesChanged) and self._translation.wants_diff(event):
             diff = await self._api.ask(Describe(event.changes))
         for update in self._translation.take(item, is_own=is_own, diff=diff):
-            await self.tell(update)
+            await self.send(update)
 
     def _claim(self, record: Record) -> bool:
         """Track which run is active; return True for a message that the editor itself sent."""
@@ -360,8 +361,8 @@ class OpenSession:
 
     async def _answer_of(self, asked: Asked) -> Decide | Reply:
         if isinstance(asked, QuestionAsked):
-            return await self._desk.reply(asked, self._translation.who_asks(asked))
-        return await self._desk.decide(asked, self._translation.call_of(asked))
+            return await self._permissions.reply(asked, self._translation.who_asks(asked))
+        return await self._permissions.decide(asked, self._translation.call_of(asked))
 
 
 def _settle(end: End, ended: Ended | None) -> None:

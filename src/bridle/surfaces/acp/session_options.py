@@ -27,10 +27,10 @@ from bridle.core.skill import Skill
 from bridle.surfaces.shared.folder_info import Folders, agent_rows, filter_usable, known_models
 
 MODES: dict[Mode, tuple[str, str]] = {
-    "ask": ("Ask", "Reads freely, and asks before it changes or runs anything"),
+    "ask": ("Ask", "Reads files; asks before it changes or runs anything"),
     "plan": ("Plan", "Reads only"),
-    "accept-edits": ("Accept edits", "Changes files freely, and asks before it runs anything"),
-    "yolo": ("Never ask", "Does everything that no rule forbids"),
+    "accept-edits": ("Accept edits", "Reads and changes files; asks before it runs anything"),
+    "yolo": ("Never ask", "Does everything that no rule denies"),
 }
 MODE, MODEL, AGENT = "mode", "model", "agent"
 MAX_MODELS = 500
@@ -110,7 +110,7 @@ class Choices:
         """Set a choice; raises UsageError if it is not available."""
         offered: dict[str, list[str]] = {MODE: [*MODES], MODEL: self._models(), AGENT: self._agents()}
         if what not in offered:
-            raise UsageError(f"there is nothing to choose called {what[:100]!r}", hint=", ".join(offered))
+            raise UsageError(f"unknown option {what[:100]!r}", hint=", ".join(offered))
         if not isinstance(value, str) or value not in offered[what]:
             raise UsageError(f"{what}: {str(value)[:100]!r} is not one of the choices")
         if what == MODE:

@@ -17,7 +17,9 @@ from acp.schema import (
     AgentThoughtChunk,
     AvailableCommandsUpdate,
     ConfigOptionUpdate,
+    Cost,
     CurrentModeUpdate,
+    PlanEntry,
     SessionInfoUpdate,
     ToolCallProgress,
     ToolCallStart,
@@ -55,6 +57,7 @@ from bridle.core.protocol import (
     RunStarted,
     SessionTitled,
     TextDelta,
+    Todo,
     TodosChanged,
     ToolCallDelta,
     ToolFinished,
@@ -63,7 +66,6 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.surfaces.acp.content import blocks_of, media_block, text_block
-from bridle.surfaces.acp.simple_updates import info, note, plan, usage
 from bridle.surfaces.acp.tool_calls import (
     ToolCallView,
     diff_contents,
@@ -75,6 +77,7 @@ from bridle.surfaces.acp.tool_calls import (
 from bridle.surfaces.shared.event_notes import make_note
 from bridle.surfaces.shared.subagent_names import SubAgentNames
 from bridle.surfaces.shared.text_format import describe_changes, format_count
+from bridle.system.dates import rfc3339
 
 Update = (
     UserMessageChunk
@@ -104,7 +107,7 @@ class UpdateTranslator:
         self.cost = cost
         """The session's cost so far; None if it is unknown."""
         self._cwd = cwd
-        self._kin = SubAgentNames()
+        self._subagent_names = SubAgentNames()
         self._message_id: str | None = None
         self._said: list[str] = []
         self._thought: list[str] = []
@@ -150,7 +153,7 @@ class UpdateTranslator:
 
     def who_asks(self, asked: QuestionAsked) -> str:
         """Return the name of the sub-agent that asks; empty for the session itself."""
-        return self._kin.format_asker(asked)
+        return self._subagent_names.format_asker(asked)
 
     def close(self) -> list[Update]:
         """Close what a run left open; no more updates of it follow."""
@@ -169,7 +172,7 @@ class UpdateTranslator:
             self._pay(record.event)
         match record.event:
             case MessageAdded(message=message, source="prompt" | "steer" | "fork" | "import"):
-                return [] if is_own else self._heard(message, record.seq)
+                return [] if is_own else self._user_updates(message, record.seq)
             case MessageAdded(message=message, source="child" | "peer"):
                 return [note(message.text)]
             case RunStarted() | TurnStarted() as event:
@@ -240,7 +243,7 @@ class UpdateTranslator:
             session_update="agent_thought_chunk", content=text_block(text), message_id=self._message_id
         )
 
-    def _heard(self, message: Message, seq: int) -> list[Update]:
+    def _user_updates(self, message: Message, seq: int) -> list[Update]:
         if message.role == "assistant":
             return self._spoken(message, f"record-{seq}")
         if message.role != "user":
@@ -266,7 +269,7 @@ class UpdateTranslator:
             del self._open[call_id]
             updates.append(status_update(call_id, "failed"))
         for call in event.message.calls:
-            updates += self._told(ToolCallView(call.id, call.name, call.args, self._cwd))
+            updates += self._announce(ToolCallView(call.id, call.name, call.args, self._cwd))
         self._message_id = None
         return [*updates, usage(event, self.cost)] if event.context.window else updates
 
@@ -274,13 +277,13 @@ class UpdateTranslator:
         """Return the part of a reply that was not streamed, since deltas may be lost."""
         updates: list[Update] = []
         thoughts = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
-        words = "".join(part.text for part in message.parts if isinstance(part, Text))
-        is_whole = words.startswith("".join(self._said)) and thoughts.startswith("".join(self._thought))
+        text = "".join(part.text for part in message.parts if isinstance(part, Text))
+        is_whole = text.startswith("".join(self._said)) and thoughts.startswith("".join(self._thought))
         if not is_whole:  # deltas were lost: send the whole text again
             self._begin(f"{self._message_id}-whole")
-        if rest := _unsaid(thoughts, self._thought):
+        if rest := _missed(thoughts, self._thought):
             updates.append(self._thinking(rest))
-        if rest := _unsaid(words, self._said):
+        if rest := _missed(text, self._said):
             updates.append(self._message(rest))
         updates += [
             AgentMessageChunk(
@@ -299,7 +302,7 @@ class UpdateTranslator:
     # ------------------------------------------------------------------ calls
 
     def _call(self, event: ApprovalRequested | ToolStarted) -> ToolCallView:
-        who = self._kin.format_asker(event) if isinstance(event, ApprovalRequested) else ""
+        who = self._subagent_names.format_asker(event) if isinstance(event, ApprovalRequested) else ""
         return ToolCallView(event.call_id, event.tool, event.args, self._cwd, event.parent, who)
 
     def _start(self, call: ToolCallView) -> list[Update]:
@@ -309,7 +312,7 @@ class UpdateTranslator:
         self._open[call.id] = call
         return [call.start()]
 
-    def _told(self, call: ToolCallView) -> list[Update]:
+    def _announce(self, call: ToolCallView) -> list[Update]:
         """Announce a call, or update it if it was announced while the model wrote it."""
         if call.id not in self._open:
             return self._start(call)
@@ -371,7 +374,7 @@ class UpdateTranslator:
         return ToolCallStart(
             session_update="tool_call",
             tool_call_id=_child_id(event),
-            title=shorten_title(self._kin.line(event)),
+            title=shorten_title(self._subagent_names.line(event)),
             kind="think",
             status="in_progress",
             field_meta={"bridle": {"session": event.child, "parent": event.call_id}},
@@ -379,7 +382,7 @@ class UpdateTranslator:
 
     def _child_ended(self, event: ChildEnded) -> ToolCallProgress:
         status: ToolCallStatus = "completed" if event.outcome == "completed" else "failed"
-        return status_update(_child_id(event), status, [text_content(self._kin.line(event))])
+        return status_update(_child_id(event), status, [text_content(self._subagent_names.line(event))])
 
 
 def _noted(event: Event) -> list[Update]:
@@ -387,9 +390,38 @@ def _noted(event: Event) -> list[Update]:
     return [note(found[1])] if found else []
 
 
-def _unsaid(whole: str, streamed: list[str]) -> str:
+def _missed(whole: str, streamed: list[str]) -> str:
     return whole[len("".join(streamed)) :]
 
 
 def _child_id(event: ChildStarted | ChildEnded) -> CallId:
     return CallId(f"child-{event.child}")
+
+
+# ---------------------------------------------------------------------------- simple updates
+
+
+def note(text: str) -> AgentThoughtChunk:
+    """Return a note that is neither from the model nor from the user."""
+    return AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(f"{text}\n"))
+
+
+def plan(todos: tuple[Todo, ...]) -> AgentPlanUpdate:
+    """Return the to-do list as a plan."""
+    entries = [PlanEntry(content=todo.text, priority="medium", status=todo.status) for todo in todos]
+    return AgentPlanUpdate(session_update="plan", entries=entries)
+
+
+def info(title: str, at: int) -> SessionInfoUpdate:
+    """Return the session's title."""
+    return SessionInfoUpdate(session_update="session_info_update", title=title, updated_at=rfc3339(at))
+
+
+def usage(event: ModelReplied, cost: float | None) -> UsageUpdate:
+    """Return how much of the context window is used, and the session's cost so far."""
+    return UsageUpdate(
+        session_update="usage_update",
+        used=min(event.usage.context, event.context.window),
+        size=event.context.window,
+        cost=Cost(amount=cost, currency="USD") if cost is not None else None,
+    )

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 from bridle.app import open_blobs, open_sandbox, open_tools
 from bridle.config.agent_list import (
@@ -21,13 +21,13 @@ from bridle.config.agent_list import (
 from bridle.config.agents import list_agents, read_agent
 from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROJECT_FOLDER, PROMPT_FILE
 from bridle.config.rule_list import LocatedRule, list_rules
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.config.textfile import read_text, write_text
 from bridle.config.toml_document import literal
 from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError, UsageError
-from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.cli.output.data import print_json, write_table
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.editor import run_editor
 from bridle.surfaces.shared.folder_info import AgentRow, agent_rows
 from bridle.surfaces.shared.terminal import Console, columns, one_line, visible
@@ -71,10 +71,10 @@ class AgentView(Struct, frozen=True):
 
 def list_all(args: argparse.Namespace, console: Console) -> int:
     """List the agents available in the working directory."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     rows = agent_rows(settings)
     if args.json:
-        console.out.json(json.format(json.encode(rows), indent=2))
+        print_json(console.out, rows)
         return 0
     write_table(console.out, HEADINGS, [_cells(row) for row in rows])
     return 0
@@ -82,7 +82,7 @@ def list_all(args: argparse.Namespace, console: Console) -> int:
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Show an agent's effective settings, the source of each, and its prompt."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     parts = read_agent(args.name, settings)
     view = AgentView(
         args.name,
@@ -95,7 +95,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
     for warning in parts.left_out.warnings:
         console.warn(warning)
     if args.json:
-        console.out.json(json.format(json.encode(view), indent=2))
+        print_json(console.out, view)
     else:
         _write_view(console, view)
     return 0
@@ -103,10 +103,10 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 def check(args: argparse.Namespace, console: Console) -> int:
     """Report problems in the agents available here; exit code 1 if there are any."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = _check(settings, console, args.name)
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
         return 1 if found else 0
     for problem in found:
         _write_problem(console, problem)
@@ -118,7 +118,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 
 def new(args: argparse.Namespace, console: Console) -> int:
     """Create the files of a new agent from a template or from another agent."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     if args.name in list_agents(settings):
         raise ConfigError(f"agent {args.name} already exists", hint=f"bridle agents edit {args.name}")
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
@@ -131,7 +131,7 @@ def new(args: argparse.Namespace, console: Console) -> int:
 
 def edit(args: argparse.Namespace, console: Console) -> int:
     """Open an agent's files in an editor; a built-in agent is first copied to the user's own."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     name: str = args.name
     folder = own_folder(name, settings)
     made: dict[str, str] = {}
@@ -149,7 +149,7 @@ def edit(args: argparse.Namespace, console: Console) -> int:
         if made and all(_read_or_none(folder / file) == text for file, text in made.items()):
             _remove(folder, made)
             console.err.line("nothing was changed")
-    problems = _check(load_settings(console.environ, Path(resolve_directory())), console, name)
+    problems = _check(load_settings_here(console), console, name)
     for problem in problems:
         _write_problem(console, problem)
     return 1 if problems else 0

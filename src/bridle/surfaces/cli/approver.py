@@ -52,13 +52,13 @@ class Approver:
         file = open(descriptor, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115  see close
         self._screen = Screen(file, environ)
         self._modes = termios.tcgetattr(descriptor)
-        self.kin = SubAgentNames()
+        self.subagent_names = SubAgentNames()
         """Names the sub-agent that asks."""
 
     async def ask(self, request: ApprovalRequested) -> Decide | None:
         """Show an approval and wait for a key; return None if the terminal went away."""
         try:
-            for line in approval_lines(self._screen, request, self.kin.format_asker(request)):
+            for line in approval_lines(self._screen, request, self.subagent_names.format_asker(request)):
                 self._screen.line(line)
             tty.setcbreak(self._descriptor)
             # Discard keys typed before the question appeared: they do not answer it.
@@ -81,7 +81,7 @@ class Approver:
         """
         screen, question = self._screen, asked.question
         try:
-            for line in question_lines(screen, question, self.kin.format_asker(asked)):
+            for line in question_lines(screen, question, self.subagent_names.format_asker(asked)):
                 screen.line(line)
             with suppress(termios.error):
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
@@ -104,7 +104,7 @@ class Approver:
     async def _read_key(self, request: ApprovalRequested) -> Answer:
         screen = self._screen
         table = KEYS if request.child is None else KEYS | FOR_CHILD
-        keys = {key: told for key, told in table.items() if request.suggestions or told[0] not in LASTING}
+        keys = {key: label for key, label in table.items() if request.suggestions or label[0] not in LASTING}
         while True:
             for line in _keys_lines(screen, request, keys):
                 screen.line(line)

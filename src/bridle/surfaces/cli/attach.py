@@ -12,9 +12,9 @@ from bridle.core.protocol import Record, Resume, RunEnded, RunStarted
 from bridle.core.queries import IsRunning, Records
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approver import Approver, open_approver
+from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
-from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import open_configured_store

@@ -1,6 +1,6 @@
 """Argument definitions of small commands such as `config`, `models`, `init` and `import`; no behavior."""
 
-from bridle.surfaces.cli.arguments import (
+from bridle.surfaces.cli.parser import (
     Commands,
     Parser,
     add_command,
@@ -37,7 +37,7 @@ before are skipped. Keys and tokens are not copied; you are told which variables
 def add_import(commands: Commands) -> None:
     """Add the `bridle import` commands."""
     group = add_group(commands, "import", "import sessions and settings from other programs")
-    for name, title, brought, folder in (
+    for name, title, contents, folder in (
         (
             "claude",
             "Claude Code",
@@ -60,8 +60,8 @@ def add_import(commands: Commands) -> None:
         program = add_command(
             group,
             name,
-            f"import_others:import_{name}",
-            f"import the {brought} of {title}",
+            f"imports:import_{name}",
+            f"import the {contents} of {title}",
             epilog=FROM_OTHERS.format(name, title),
         )
         program.add_argument("folder", metavar="DIR", nargs="?", help=folder)
@@ -79,7 +79,7 @@ def add_import(commands: Commands) -> None:
     kontekst = add_command(
         group,
         "kontekst",
-        "import_kontekst:import_kontekst",
+        "imports:import_kontekst",
         "import the agents, skills and sessions of Kontekst",
         epilog=EXAMPLES,
     )

@@ -20,11 +20,11 @@ from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.cli.approver import Approver, open_approver
 from bridle.surfaces.cli.options import check_rules, resolve_options
+from bridle.surfaces.cli.output.data import print_json, write_table
+from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
-from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_lookup import find_session, resolve_directory
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.terminal import Console
 
 HEADINGS = ("PEER", "PEER ID", "ADDRESS")
@@ -69,7 +69,7 @@ def list_peers(args: argparse.Namespace, console: Console) -> int:
     """List the trusted peers."""
     peers = asyncio.run(open_comms(_settings(console)).peers())
     if args.json:
-        console.out.json(json.format(json.encode(peers), indent=2))
+        print_json(console.out, peers)
     elif peers:
         write_table(console.out, HEADINGS, [(peer.name, peer.peer_id, peer.address) for peer in peers])
     else:

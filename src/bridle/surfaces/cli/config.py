@@ -5,14 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from msgspec import json
-
 from bridle.config.edit import get_value, set_in_file
 from bridle.config.edit import show as list_settings
 from bridle.config.file_names import CONFIG_FILE, PROJECT_FOLDER
-from bridle.config.settings import Settings, find_home, load_settings
+from bridle.config.settings import Settings, find_home
 from bridle.config.toml_document import literal, parse_key
-from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.cli.output.data import print_json
+from bridle.surfaces.cli.session_lookup import load_settings_here, resolve_directory
 from bridle.surfaces.daemon.listen_address import check_listener
 from bridle.surfaces.shared.terminal import Console, columns, one_line, pad
 
@@ -22,7 +21,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
     settings = _load(console)
     rows = list_settings(settings)
     if args.json:
-        console.out.json(json.format(json.encode([row._asdict() for row in rows]), indent=2))
+        print_json(console.out, [row._asdict() for row in rows])
         return 0
     keys, values = (max(columns(one_line(row[index])) for row in rows) for index in (0, 1))
     out = console.out
@@ -38,7 +37,7 @@ def get(args: argparse.Namespace, console: Console) -> int:
     """Print the value of one setting."""
     value = get_value(_load(console), args.key)
     if args.json:
-        console.out.json(json.format(json.encode(value), indent=2))
+        print_json(console.out, value)
     elif value is not None:
         console.out.data(f"{_text(value)}\n")
     return 0
@@ -61,7 +60,7 @@ def path(args: argparse.Namespace, console: Console) -> int:
         files.append(settings.project / PROJECT_FOLDER / CONFIG_FILE)
     if args.json:
         found = [{"path": str(file), "exists": file.exists()} for file in files]
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
         return 0
     for file in files:
         note = "" if file.exists() else console.out.paint("detail", "  (not there)")
@@ -70,7 +69,7 @@ def path(args: argparse.Namespace, console: Console) -> int:
 
 
 def _load(console: Console) -> Settings:
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     for warning in settings.warnings:
         console.warn(warning)
     return settings

@@ -13,7 +13,7 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 from bridle.core.context import ContextUsage
 from bridle.core.errors import UsageError
@@ -22,6 +22,7 @@ from bridle.core.messages import Message, ToolResult
 from bridle.core.protocol import ModelReplied
 from bridle.core.queries import ListSessions, NextContext, PreviewContext, Records
 from bridle.core.session_api import SessionApi
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
 from bridle.surfaces.shared.terminal import Colour, Console, Screen, cut, one_line
@@ -58,7 +59,7 @@ def context(args: argparse.Namespace, console: Console) -> int:
     diff = compare(before, now) if before is not None else None
     out = console.out
     if args.json:
-        out.json(json.format(json.encode(now if diff is None else diff), indent=2))
+        print_json(out, now if diff is None else diff)
         return 0
     window = format_count(now.usage.window, "token")
     out.line(f"session {short_id(session)} · model {now.model} · window {window}")

@@ -19,7 +19,7 @@ from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError
 from bridle.core.queries import Servers
 from bridle.core.server_views import ServerView
-from bridle.surfaces.cli.log import LogFormatter, stderr_handler
+from bridle.surfaces.cli.output.log import LogFormatter, stderr_handler
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.launcher import connect_if_running, end_daemon, launch_daemon

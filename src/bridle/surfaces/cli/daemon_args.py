@@ -1,6 +1,6 @@
 """Argument definitions of `bridle daemon`, `ps`, `attach`, `web`, `tui`, `rpc` and `acp`; no behavior."""
 
-from bridle.surfaces.cli.arguments import (
+from bridle.surfaces.cli.parser import (
     Commands,
     add_command,
     add_group,

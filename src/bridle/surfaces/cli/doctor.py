@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import apsw
-from msgspec import json
 
 from bridle.app import models_dir, open_models, open_sandbox, open_store
 from bridle.config.settings import Settings, find_home, load_settings
@@ -38,6 +37,7 @@ from bridle.surfaces.cli.doctor_checks import (
     pip_command,
     reinstall_command,
 )
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.shared.terminal import Colour, Console, visible
 from bridle.surfaces.shared.text_format import format_count
@@ -120,9 +120,9 @@ COLOURS: dict[State, Colour] = {"ok": "done", "off": "detail", "warn": "warning"
 
 def doctor(args: argparse.Namespace, console: Console) -> int:
     """Run every check; exit code 1 if any fails."""
-    findings = list(_look(console))
+    findings = list(_findings(console))
     if args.json:
-        console.out.json(json.format(json.encode(findings), indent=2))
+        print_json(console.out, findings)
     else:
         for finding in findings:
             _write(console, finding)
@@ -154,7 +154,7 @@ def _sum_up(console: Console, findings: list[Finding]) -> None:
         console.done("no problems found")
 
 
-def _look(console: Console) -> Iterator[Finding]:
+def _findings(console: Console) -> Iterator[Finding]:
     environ = console.environ
     yield Finding("python", "ok", f"{platform.python_version()} in {sys.prefix}")
     yield from check_name_collision(environ)

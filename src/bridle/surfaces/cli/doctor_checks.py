@@ -82,10 +82,10 @@ def package_command(package: str, environ: Mapping[str, str], *, is_root: bool) 
     """Return the command that installs a system package."""
     path = environ.get("PATH", "")
     found = next(
-        (words for program, words in INSTALLERS.items() if find_program(program, path, outside=())), None
+        (command for program, command in INSTALLERS.items() if find_program(program, path, outside=())), None
     )
-    words = found or INSTALLERS["apt-get"]
-    return f"{'' if is_root or words in UNPRIVILEGED else 'sudo '}{words} {package}"
+    command = found or INSTALLERS["apt-get"]
+    return f"{'' if is_root or command in UNPRIVILEGED else 'sudo '}{command} {package}"
 
 
 def edit_command(message: str) -> str:
@@ -172,10 +172,10 @@ async def check_kernel(settings: Settings, environ: Mapping[str, str], sandbox: 
         await kernel.close()
     if chosen.syd_config:
         return Finding("kernel", "ok", f"Python {version} in {path}, sandboxed by syd")
-    held = sandbox.status.kind if chosen.confined else "none"
+    isolation = sandbox.status.kind if chosen.confined else "none"
     text = f"Python {version} in {path}, "
-    if held != "none":
-        return Finding("kernel", "ok", f"{text}sandboxed by {held}")
+    if isolation != "none":
+        return Finding("kernel", "ok", f"{text}sandboxed by {isolation}")
     fix = SANDBOX_ON if settings.sandbox.mode == "off" else _install("bubblewrap", environ)
     return Finding("kernel", "warn", f"{text}not sandboxed", fix=fix)
 

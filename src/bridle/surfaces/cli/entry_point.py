@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from bridle.core.errors import BridleError, BudgetSpent, NotAllowed, UsageError
-from bridle.surfaces.cli import fast_import, parser
+from bridle.surfaces.cli import parser, without_gc
 from bridle.surfaces.shared.terminal import Console, Screen, open_console
 from bridle.system.programs import SEARCHED, unsandboxed_environment, working_folders
 
@@ -75,9 +75,9 @@ def _run(argv: list[str], console: Console) -> int:
 
 def _load(command: str) -> _Command:
     module, _, function = command.partition(":")
-    with fast_import.without_gc():
+    with without_gc():
         loaded: _Command = getattr(importlib.import_module(f"bridle.surfaces.cli.{module}"), function)
-        from bridle.surfaces.cli.log import escape_last_resort  # not needed for a help text
+        from bridle.surfaces.cli.output.log import escape_last_resort  # not needed for a help text
     escape_last_resort()
     return loaded
 

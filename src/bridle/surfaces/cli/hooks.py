@@ -12,7 +12,7 @@ from bridle.app import hook_site, open_sandbox
 from bridle.config.claude_hooks import add_hooks, read_claude_hooks
 from bridle.config.file_names import CONFIG_FILE, PROJECT_FOLDER
 from bridle.config.hooks import FoundHook, redact_entry
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.config.validation import nearest
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import CommandRuntime, HookInvocation, HookRuntime, HttpRuntime, InProcessRuntime
@@ -21,8 +21,8 @@ from bridle.core.ports import HookRound
 from bridle.core.protocol import HookCompleted, HookFailed
 from bridle.hooks.factory import HookTrial, hook_problem, run_one_hook
 from bridle.hooks.schema import sample
-from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path, write_table
+from bridle.surfaces.cli.output.data import print_json, short_path, write_table
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console, one_line, visible
 from bridle.surfaces.shared.text_format import format_count
 
@@ -47,12 +47,12 @@ class HookTestResult(Struct, frozen=True):
 
 def list_hooks(args: argparse.Namespace, console: Console) -> int:
     """List the hooks configured here."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     site = hook_site(settings, console.environ, open_sandbox(settings))
     listed = [(hook, hook_problem(hook.entry, site)) for hook in settings.hooks_found]
     if args.json:
         rows = [_plain(hook, problem) for hook, problem in listed]
-        console.out.json(json.format(json.encode(rows), indent=2))
+        print_json(console.out, rows)
         return 0
     if not listed:
         console.err.line("no hooks yet")
@@ -69,7 +69,7 @@ def list_hooks(args: argparse.Namespace, console: Console) -> int:
 
 def test(args: argparse.Namespace, console: Console) -> int:
     """Call one hook with an example and show its answer."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     hook = _find(args.id, settings)
     if not hook.trusted:
         raise ConfigError(f'hook "{args.id}" belongs to a project that is not trusted', hint="bridle trust")
@@ -81,7 +81,7 @@ def test(args: argparse.Namespace, console: Console) -> int:
     trial = asyncio.run(run_one_hook(hook.entry, invocation, site))
     tried = _tried(invocation, trial)
     if args.json:
-        console.out.json(json.format(json.encode(tried), indent=2))
+        print_json(console.out, tried)
     else:
         _show(console, tried)
     return 1 if tried.verdict == "failed" else 0
@@ -89,19 +89,19 @@ def test(args: argparse.Namespace, console: Console) -> int:
 
 def import_hooks(args: argparse.Namespace, console: Console) -> int:
     """Import the command hooks of Claude Code."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = read_claude_hooks(Path(args.file).expanduser())
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.home
     known = {hook.entry.id for hook in settings.hooks_found}
     added = add_hooks(base / CONFIG_FILE, found.entries, known)
     there = len(found.entries) - len(added)
     if args.json:
-        told = {
+        report = {
             "added": [redact_entry(entry) for entry in added],
             "already_there": there,
             "left_out": found.left_out,
         }
-        console.out.json(json.format(json.encode(told), indent=2))
+        print_json(console.out, report)
         return 0
     for entry in added:
         console.out.line(f"{visible(entry.id)}  {entry.point}  {one_line(_runtime(entry.runtime))}")

@@ -28,8 +28,8 @@ from bridle.config.settings import Settings, find_home, load_settings
 from bridle.config.starter_config import NOTES_FILE, WrittenSettings, wants_notes, write_notes, write_settings
 from bridle.core.errors import BridleError, ConfigError, UsageError
 from bridle.core.permission import Mode
+from bridle.surfaces.cli.output.data import short_path
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path
 from bridle.surfaces.shared.terminal import Console, cut, one_line, pad, visible
 from bridle.surfaces.shared.text_format import format_count
 

@@ -29,8 +29,8 @@ from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.approver import Approver, open_approver
-from bridle.surfaces.cli.cell_view import CellView
 from bridle.surfaces.cli.options import check_rules, resolve_options
+from bridle.surfaces.cli.output.cell_view import CellView
 from bridle.surfaces.cli.run import report
 from bridle.surfaces.cli.run_follower import Follower
 from bridle.surfaces.cli.session_access import open_sessions
@@ -238,37 +238,37 @@ class CellRunner:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Run a Python file."""
     code = _read_code(args.file)
-    desk = CellRunner(console, args, f"kernel run {args.file}")
+    cell_runner = CellRunner(console, args, f"kernel run {args.file}")
     cells = [_argv(args), code] if args.script_args else [code]
     approver = open_approver(console.environ)
     try:
-        asyncio.run(_run_cells(desk, approver, cells))
+        asyncio.run(_run_cells(cell_runner, approver, cells))
     finally:
         if approver is not None:
             approver.close()
-    return desk.view.exit_code
+    return cell_runner.view.exit_code
 
 
-async def _run_cells(desk: CellRunner, approver: Approver | None, cells: list[str]) -> None:
-    async with open_sessions(desk.console, desk.cwd) as service:
+async def _run_cells(cell_runner: CellRunner, approver: Approver | None, cells: list[str]) -> None:
+    async with open_sessions(cell_runner.console, cell_runner.cwd) as service:
         for code in cells:
-            result = await desk.run(service, approver, code)
-            if desk.view.exit_code:
+            result = await cell_runner.run(service, approver, code)
+            if cell_runner.view.exit_code:
                 break
-        desk.view.print_summary(result)
+        cell_runner.view.print_summary(result)
 
 
 def repl(args: argparse.Namespace, console: Console) -> int:
     """Run Python interactively, cell by cell."""
-    desk = CellRunner(console, args, "kernel repl")
+    cell_runner = CellRunner(console, args, "kernel repl")
     typed = LineReader(console)
     approver = open_approver(console.environ)
     # The event loop is stopped while a line is read: meanwhile only the kernel process runs.
     with asyncio.Runner() as runner, typed:
         stack = AsyncExitStack()
         try:
-            service = runner.run(stack.enter_async_context(open_sessions(console, desk.cwd)))
-            return _answer(desk, typed, runner, service, approver)
+            service = runner.run(stack.enter_async_context(open_sessions(console, cell_runner.cwd)))
+            return _answer(cell_runner, typed, runner, service, approver)
         finally:
             runner.run(stack.aclose())
             if approver is not None:
@@ -276,7 +276,7 @@ def repl(args: argparse.Namespace, console: Console) -> int:
 
 
 def _answer(
-    desk: CellRunner,
+    cell_runner: CellRunner,
     typed: LineReader,
     runner: asyncio.Runner,
     service: SessionApi,
@@ -288,7 +288,7 @@ def _answer(
         try:
             line = typed.read_line(goes_on=cells.is_open)
         except KeyboardInterrupt:
-            desk.console.err.line()
+            cell_runner.console.err.line()
             cells.drop()
             if not typed.is_person:
                 return EXIT_CODES["cancelled"]
@@ -297,7 +297,7 @@ def _answer(
         for code in ready:
             if code.strip() in EXIT_WORDS:
                 return first_failure
-            failure = _run_cell(desk, runner, service, approver, code)
+            failure = _run_cell(cell_runner, runner, service, approver, code)
             if failure and not typed.is_person:
                 first_failure = first_failure or failure
         if line is None:
@@ -305,16 +305,16 @@ def _answer(
 
 
 def _run_cell(
-    desk: CellRunner, runner: asyncio.Runner, service: SessionApi, approver: Approver | None, code: str
+    cell_runner: CellRunner, runner: asyncio.Runner, service: SessionApi, approver: Approver | None, code: str
 ) -> int:
     try:
-        runner.run(desk.run(service, approver, code))
+        runner.run(cell_runner.run(service, approver, code))
     except BridleError as error:
-        desk.console.fail(error.message, error.hint)
+        cell_runner.console.fail(error.message, error.hint)
         return 1
     except KeyboardInterrupt:
         return EXIT_CODES["cancelled"]
-    return desk.view.exit_code
+    return cell_runner.view.exit_code
 
 
 async def _find(console: Console, cwd: str, wanted: str) -> SessionSummary:

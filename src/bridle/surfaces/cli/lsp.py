@@ -3,16 +3,13 @@
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from msgspec import json
 
 from bridle.app import open_sandbox
 from bridle.app.lsp import language_faults, open_languages
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.core.server_views import ServerState, ServerView
-from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.cli.output.data import print_json, write_table
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console
 
 HEADINGS = ("SERVER", "STATE", "DETAIL")
@@ -22,11 +19,11 @@ STATES: dict[ServerState, str] = {"idle": "found", "off": "missing"}
 
 def list_servers(args: argparse.Namespace, console: Console) -> int:
     """List the language servers for the files here; starts none."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     views = find_language_servers(settings, console.environ)
     faults = language_faults(settings)
     if args.json:
-        console.out.json(json.format(json.encode(views), indent=2))
+        print_json(console.out, views)
         return 0
     if views:
         write_table(console.out, HEADINGS, [_row(view) for view in views])
@@ -48,7 +45,7 @@ def _row(view: ServerView) -> tuple[str, str, str]:
 def find_language_servers(settings: Settings, environ: Mapping[str, str]) -> Sequence[ServerView]:
     """Return the language servers that the files of a folder would use; starts none."""
 
-    async def look() -> Sequence[ServerView]:
+    async def find() -> Sequence[ServerView]:
         languages = open_languages(settings, environ, open_sandbox(settings))
         if languages is None:
             return ()
@@ -57,4 +54,4 @@ def find_language_servers(settings: Settings, environ: Mapping[str, str]) -> Seq
         finally:
             await languages.aclose()
 
-    return asyncio.run(look())
+    return asyncio.run(find())

@@ -4,22 +4,21 @@ import argparse
 import asyncio
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 from bridle.app import open_sandbox
 from bridle.app.mcp import ServerCheck, check_server, server_settings
 from bridle.app.tools import command_environment
 from bridle.config.mcp import FoundServer, redact_server, redact_url
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.config.toml_document import literal
 from bridle.config.validation import nearest
 from bridle.core.errors import ConfigError
 from bridle.mcp.settings import ServerSettings
-from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path, write_table
+from bridle.surfaces.cli.output.data import print_json, short_path, write_table
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console, cut, one_line, visible
 from bridle.surfaces.shared.text_format import format_count
 from bridle.system.programs import find_program
@@ -48,12 +47,12 @@ class ServerRow(Struct, frozen=True):
 
 def list_servers(args: argparse.Namespace, console: Console) -> int:
     """List the MCP servers of this directory; starts none."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     listed = list_server_states(settings, console.environ)
     for warning in settings.server_files_broken:
         console.warn(warning)
     if args.json:
-        console.out.json(json.format(json.encode(listed), indent=2))
+        print_json(console.out, listed)
         return 0
     if not listed:
         console.err.line("no MCP servers yet")
@@ -73,13 +72,13 @@ def list_servers(args: argparse.Namespace, console: Console) -> int:
 
 def get(args: argparse.Namespace, console: Console) -> int:
     """Show a server's settings; possible secrets are hidden."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = find_server(args.name, settings)
     listed = _listed(found, settings, console.environ)
     said = redact_server(found.settings)
     if args.json:
-        told = {"name": found.name, "state": listed.state, "where": found.place, **said}
-        console.out.json(json.format(json.encode(told), indent=2))
+        view = {"name": found.name, "state": listed.state, "where": found.place, **said}
+        print_json(console.out, view)
         return 0
     out = console.out
     out.line(f"{out.paint('name', found.name)}  {listed.state}  {out.paint('detail', found.place)}")
@@ -94,14 +93,14 @@ def get(args: argparse.Namespace, console: Console) -> int:
 
 def test(args: argparse.Namespace, console: Console) -> int:
     """Start one server on its own and show what it offers."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = find_server(args.name, settings)
     require_trust(found)
     chosen = server_settings(found, settings, console.environ)
     trial = asyncio.run(_try(chosen, settings, console))
     is_ready = trial.view.state == "ready"
     if args.json:
-        console.out.json(json.format(json.encode(trial), indent=2))
+        print_json(console.out, trial)
         return 0 if is_ready else 1
     if is_ready:
         _show(console, found.name, trial)

@@ -16,13 +16,13 @@ from bridle.config.keys import ConfigFile
 from bridle.config.layers import SERVERS, read_layer
 from bridle.config.mcp import FoundServer, entry_fault, redact_server, url_problem
 from bridle.config.server_keys import McpServerSettings, McpSettings
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.config.toml_document import key_text
 from bridle.config.validation import build, problems
 from bridle.core.errors import ConfigError, UsageError
 from bridle.mcp.settings import ServerSettings
 from bridle.surfaces.cli.mcp import find_server, list_server_states, require_trust
-from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console, visible
 
 # ---------------------------------------------------------------------------- mcp login
@@ -31,7 +31,7 @@ from bridle.surfaces.shared.terminal import Console, visible
 
 def login(args: argparse.Namespace, console: Console) -> int:
     """Log in with a browser and store the credentials."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = find_server(args.name, settings)
     require_trust(found)
     chosen = _remote(found, settings, console)
@@ -47,7 +47,7 @@ def login(args: argparse.Namespace, console: Console) -> int:
 
 def logout(args: argparse.Namespace, console: Console) -> int:
     """Delete a stored login."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = find_server(args.name, settings)
     from bridle.mcp.login import logout as log_out  # imports the MCP SDK, which is slow
 
@@ -76,7 +76,7 @@ _BARE_ADDRESS = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+)?(?:/\S
 
 def add(args: argparse.Namespace, console: Console) -> int:
     """Add a server to the user's or the project's settings."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     name, *rest = args.words or [""]
     entry = _entry(args, rest)
     _judge(name, entry)
@@ -98,7 +98,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
 
 def remove(args: argparse.Namespace, console: Console) -> int:
     """Remove a server from the user's or the project's settings."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     file = _file(settings, is_project=args.project)
     if not remove_table(file, (*SERVERS, args.name)):
         found = find_server(args.name, settings)
@@ -126,7 +126,7 @@ def disable(args: argparse.Namespace, console: Console) -> int:
 
 
 def _switch(args: argparse.Namespace, console: Console, *, is_on: bool) -> int:
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = find_server(args.name, settings)
     is_project = args.project or found.layer == "project"
     file = _file(settings, is_project=is_project)
@@ -214,7 +214,7 @@ def _make_absolute(entry: dict[str, Any]) -> None:
 
 def _warn_about(name: str, console: Console) -> None:
     """Warn about what keeps a new server from working."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     for one in list_server_states(settings, console.environ):
         if one.name == name and one.layer != "project" and one.problem:
             console.warn(one.problem + (f" (hint: {one.hint})" if one.hint else ""))

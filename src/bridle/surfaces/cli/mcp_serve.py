@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.sessions.service import SessionService
-from bridle.surfaces.cli.log import stderr_handler
+from bridle.surfaces.cli.output.log import stderr_handler
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.daemon.daemon_files import DaemonFiles

@@ -5,19 +5,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import json
-
 from bridle.app import memory_in, open_store
-from bridle.config.settings import load_settings
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import MemoryHit
 from bridle.surfaces.cli.confirm import ask_confirmation
-from bridle.surfaces.cli.session_lookup import find_id, resolve_directory
-from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.cli.output.data import print_json, write_table
+from bridle.surfaces.cli.session_lookup import find_id, load_settings_here, resolve_directory
 from bridle.surfaces.shared.terminal import Console, Screen, one_line, pad, visible
 from bridle.surfaces.shared.text_format import format_count, short_id
 from bridle.system.dates import calendar_s
@@ -40,7 +36,7 @@ def search(args: argparse.Namespace, console: Console) -> int:
     async def work(memory: "LocalMemory") -> None:
         found = await memory.search(" ".join(args.query), cwd=resolve_directory(), limit=args.limit)
         if args.json:
-            console.out.json(json.format(json.encode([_view(passage) for passage in found]), indent=2))
+            print_json(console.out, [_view(passage) for passage in found])
         else:
             for index, passage in enumerate(found):
                 _write_passage(console.out, passage, is_first=not index)
@@ -56,7 +52,7 @@ def stats(args: argparse.Namespace, console: Console) -> int:
     async def work(memory: "LocalMemory") -> None:
         held = await memory.stats()
         if args.json:
-            console.out.json(json.format(json.encode(held), indent=2))
+            print_json(console.out, held)
         else:
             _write_stats(console.out, held)
 
@@ -111,7 +107,7 @@ async def _meant(args: argparse.Namespace, memory: "LocalMemory") -> list[Sessio
 
 def _with_memory(console: Console, work: "Callable[[LocalMemory], Awaitable[None]]") -> int:
     """Open memory, call `work` with it, and print its notices."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
 
     async def run() -> None:
         store = open_store(settings)

@@ -6,13 +6,12 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import json
-
 from bridle.app import models_dir, open_models
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.core.errors import UsageError
 from bridle.core.model import Price
-from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.cli.output.data import print_json
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.folder_info import filter_by_name, filter_usable, known_models, model_view
 from bridle.surfaces.shared.terminal import Console, Screen, columns, one_line, pad, visible
 from bridle.surfaces.shared.text_format import format_count
@@ -36,7 +35,7 @@ def list_models(args: argparse.Namespace, console: Console) -> int:
     wanted = args.filter.lower() if args.filter else ""
     found = filter_by_name(known, wanted) if args.all or wanted else filter_usable(known)
     if args.json:
-        console.out.json(json.format(json.encode(list(map(model_view, found))), indent=2))
+        print_json(console.out, list(map(model_view, found)))
         return 0
     if found:
         _write_table(console.out, [_row(facts) for facts in found])
@@ -55,7 +54,7 @@ def info(args: argparse.Namespace, console: Console) -> int:
     settings = _load(console)
     facts = open_models(settings).facts(args.model)
     if args.json:
-        console.out.json(json.format(json.encode(model_view(facts)), indent=2))
+        print_json(console.out, model_view(facts))
         return 0
     out = console.out
     out.line(out.paint("name", one_line(facts.model.ref)))
@@ -152,7 +151,7 @@ def weights_notice(console: Console) -> "Tell":
 
 
 def _load(console: Console) -> Settings:
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     for warning in settings.warnings:
         console.warn(warning)
     return settings

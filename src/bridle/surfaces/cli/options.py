@@ -101,8 +101,6 @@ def _output(text: str | None, retries: str | None, compat: "Compat | None") -> d
             if value is not None:
                 raise UsageError(f"{flag}: needs --output-schema")
         return {}
-    from bridle.surfaces.cli.output_schema import read_schema  # few runs need it
-
     tries = RunOptions().output_retries if tries is None else tries
     return {"output_schema": read_schema(text, compat, tries), "output_retries": tries}
 
@@ -138,3 +136,42 @@ def _seconds(flag: str, text: str | None) -> float | None:
     if seconds <= 0:
         raise UsageError(f"{flag}: must be longer than zero")
     return seconds
+
+
+# ---------------------------------------------------------------------------- output schema
+
+
+MAX_SCHEMA_FILE_BYTES = 1024 * 1024  # four times the largest schema: most of a file may be white space
+
+
+def read_schema(text: str, compat: "Compat | None", tries: int) -> dict[str, Any]:
+    """Read an inline schema or a schema file; raises UsageError if no run could satisfy it."""
+    from bridle.core.schema import with_compat  # few runs need these
+    from bridle.sessions.structured_output import Extraction, parse
+
+    name, data = _named(text)
+    try:
+        schema = parse(data)
+    except ValueError as error:
+        raise UsageError(f"--output-schema: {name} is not JSON: {error}") from None
+    if not isinstance(schema, dict):
+        raise UsageError(f"--output-schema: {name} is not a JSON object")
+    schema = schema if compat is None else with_compat(schema, compat)
+    Extraction(schema, tries)  # raises for an invalid schema, before anything starts
+    return schema
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Return a schema's name for messages, and its text."""
+    if text.lstrip().startswith("{"):
+        return "the schema", text
+    try:
+        with Path(text).open("rb") as file:
+            data = file.read(MAX_SCHEMA_FILE_BYTES + 1)
+        if len(data) > MAX_SCHEMA_FILE_BYTES:
+            raise UsageError(f"--output-schema: {text} is larger than {MAX_SCHEMA_FILE_BYTES // 1024} KiB")
+        return text, data.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"--output-schema: {text} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--output-schema: {text} is not UTF-8 text") from None

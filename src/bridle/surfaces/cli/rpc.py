@@ -30,14 +30,16 @@ def rpc(args: argparse.Namespace, console: Console) -> int:
 
     async def serve() -> None:
         async with open_sessions(console, cwd) as api:
-            desk = _desk(api, console, cwd, contract, keeps_runs=api.is_remote or path is not None)
-            await (serve_stdio(desk) if path is None else _listen(desk, path, console))
+            context = _context(api, console, cwd, contract, keeps_runs=api.is_remote or path is not None)
+            await (serve_stdio(context) if path is None else _listen(context, path, console))
 
     asyncio.run(serve())
     return 0
 
 
-def _desk(api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool) -> RpcContext:
+def _context(
+    api: SessionApi, console: Console, cwd: str, contract: Contract, *, keeps_runs: bool
+) -> RpcContext:
     return RpcContext(
         api=api,
         folders=Folders(console.environ, cwd),
@@ -62,13 +64,13 @@ def _socket_path(given: str) -> Path:
     return Path(given.removeprefix(UNIX))
 
 
-async def _listen(desk: RpcContext, path: Path, console: Console) -> None:
+async def _listen(context: RpcContext, path: Path, console: Console) -> None:
     """Serve every connection to a socket that only the user can open."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    listener = SocketServer(desk)
+    listener = SocketServer(context)
     api = _bound(path)
     try:
         async with await asyncio.start_unix_server(listener.take, sock=api, backlog=BACKLOG):

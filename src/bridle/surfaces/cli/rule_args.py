@@ -2,7 +2,7 @@
 
 import argparse
 
-from bridle.surfaces.cli.arguments import (
+from bridle.surfaces.cli.parser import (
     Commands,
     Parser,
     add_command,

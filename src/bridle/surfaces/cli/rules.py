@@ -33,7 +33,7 @@ from bridle.core.ports import Tool, ToolContext
 from bridle.core.tool import Access, AccessClass, Subject, SubjectKind, is_among
 from bridle.core.traps import no_trap, with_traps
 from bridle.surfaces.cli.options import check_rules
-from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.cli.session_lookup import load_settings_here, resolve_directory
 from bridle.surfaces.shared.folder_info import rule_list
 from bridle.surfaces.shared.terminal import Colour, Console, Screen, columns, one_line, pad, visible
 from bridle.surfaces.shared.text_format import describe_args
@@ -76,8 +76,11 @@ def check(args: argparse.Namespace, console: Console) -> int:
     names = agent.agent.tools
     sandbox = open_sandbox(settings)
     tools = list(open_tools(settings, console.environ, open_blobs(settings), sandbox))
-    if args.tool.startswith(MCP_PREFIX) and (lent := find_mcp_tool(args.tool, settings, sandbox)) is not None:
-        tools.append(lent)
+    if (
+        args.tool.startswith(MCP_PREFIX)
+        and (server_tool := find_mcp_tool(args.tool, settings, sandbox)) is not None
+    ):
+        tools.append(server_tool)
     toolbox = Toolbox([tool for tool in tools if names is None or is_among(tool.spec.name, names)])
     try:
         call = _call(toolbox, args.tool, args.args)
@@ -122,7 +125,7 @@ def list_rules(args: argparse.Namespace, console: Console) -> int:
 def add(args: argparse.Namespace, console: Console) -> int:
     """Add a rule to the user's config file."""
     (rule,) = check_rules(args.action, [args.rule])
-    file = load_settings(console.environ, Path(resolve_directory())).user_file
+    file = load_settings_here(console).user_file
     if add_rules(file, args.action, [rule]):
         console.done(f"{args.action} {one_line(rule)} added to {file}")
     else:
@@ -133,7 +136,7 @@ def add(args: argparse.Namespace, console: Console) -> int:
 def remove(args: argparse.Namespace, console: Console) -> int:
     """Remove a rule from the user's config file."""
     (rule,) = check_rules(args.action, [args.rule])
-    file = load_settings(console.environ, Path(resolve_directory())).user_file
+    file = load_settings_here(console).user_file
     if not remove_rule(file, args.action, rule):
         raise ConfigError(f'{file}: has no rule {args.action} "{rule}"', hint="bridle rules list")
     console.done(f"{args.action} {one_line(rule)} removed from {file}")

@@ -27,11 +27,11 @@ from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary, title_from
 from bridle.surfaces.cli.options import check_disabled_hooks, resolve_options, run_options
+from bridle.surfaces.cli.output.run_view import RunView
+from bridle.surfaces.cli.output.views import JsonView, ValueView, View
 from bridle.surfaces.cli.run_follower import Follower
-from bridle.surfaces.cli.run_view import RunView
 from bridle.surfaces.cli.session_access import open_sessions
 from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
-from bridle.surfaces.cli.views import JsonView, ValueView, View
 from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.run_driver import make_queued_error, rules_needed
 from bridle.surfaces.shared.terminal import Console

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bridle.surfaces.cli.arguments import Commands, add_command, add_rule_flags
+from bridle.surfaces.cli.parser import Commands, add_command, add_rule_flags
 
 RUN_EXAMPLES = """\
 examples:

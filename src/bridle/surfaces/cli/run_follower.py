@@ -12,7 +12,7 @@ from bridle.core.errors import BridleError
 from bridle.core.ids import RunId, SessionId
 from bridle.core.protocol import Cancel, Decide, Delta, Notice, Prompt, QuestionAsked, Record, Resume
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.cli.views import View
+from bridle.surfaces.cli.output.views import View
 from bridle.surfaces.shared.output_format import EXIT_CODES, Result
 from bridle.surfaces.shared.run_driver import Answer, Asked, RunDriver, make_unattended_answer
 
@@ -160,7 +160,7 @@ class Follower:
                 async for item in self._driver.items():
                     self._show(item)
                     if self._approver is not None and isinstance(item, Record):
-                        self._approver.kin.line(item.event)
+                        self._approver.subagent_names.line(item.event)
 
     def _show(self, item: Record | Delta) -> None:
         if self._held is not None:
@@ -172,7 +172,7 @@ class Follower:
             self._view.show(item)
         except BrokenPipeError:
             self._reader_left = True
-            self._cancel("nobody reads the output any more")
+            self._cancel("nothing reads the output any more")
 
     # ------------------------------------------------------------------ approvals and questions
 

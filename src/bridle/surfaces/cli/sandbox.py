@@ -6,8 +6,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import json
-
 from bridle.app import open_sandbox, writable_folders
 from bridle.config.rules import resolve_rules
 from bridle.config.settings import Settings, load_settings
@@ -16,7 +14,8 @@ from bridle.core.ids import SessionId
 from bridle.core.permission import Action, Rule, parse_rule
 from bridle.core.ports import ProcessSpec, Sandbox, SandboxStatus
 from bridle.surfaces.cli.options import check_rules
-from bridle.surfaces.cli.session_lookup import resolve_directory
+from bridle.surfaces.cli.output.data import print_json
+from bridle.surfaces.cli.session_lookup import load_settings_here, resolve_directory
 from bridle.surfaces.shared.terminal import Console, visible
 
 SESSION = SessionId("sandbox-run")
@@ -106,10 +105,10 @@ def _rules(args: argparse.Namespace, settings: Settings) -> tuple[Rule, ...]:
 
 def status(args: argparse.Namespace, console: Console) -> int:
     """Show which protections are active; exit code 1 if there is no sandbox."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     found = open_sandbox(settings).status
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
     else:
         _write(console, found)
         console.out.flush()

@@ -13,9 +13,9 @@ from bridle.app.postgres import database_url, open_postgres
 from bridle.config.duration import parse_duration
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
-from bridle.surfaces.cli.log import stderr_handler
+from bridle.surfaces.cli.output.data import write_table
+from bridle.surfaces.cli.output.log import stderr_handler
 from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.text_format import format_count
 
@@ -87,7 +87,7 @@ def run_gateway(args: argparse.Namespace, console: Console) -> int:
 
 def show_status(args: argparse.Namespace, console: Console) -> int:
     """Show the cluster's processes, and how many jobs run and wait."""
-    view = asyncio.run(_look(_settings(console)))
+    view = asyncio.run(_read_cluster(_settings(console)))
     if args.json:
         console.out.json(json.encode(view))
         return 0
@@ -112,7 +112,7 @@ def show_status(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-async def _look(settings: Settings) -> ClusterView:
+async def _read_cluster(settings: Settings) -> ClusterView:
     from bridle.scale.durable import JobQueue
     from bridle.scale.members import list_living
 

@@ -1,6 +1,6 @@
 """Argument definitions of `bridle worker`, `gateway`, `scale`, `tenant`, `token` and `audit`; no behavior."""
 
-from bridle.surfaces.cli.arguments import Commands, Parser, add_command, add_group, add_json_flag
+from bridle.surfaces.cli.parser import Commands, Parser, add_command, add_group, add_json_flag
 
 # ---------------------------------------------------------------------------- token
 
@@ -19,7 +19,7 @@ def add_token(commands: Commands) -> None:
     create = add_command(
         group,
         "create",
-        "tokens:create",
+        "tenants:create",
         "create a token and print it once",
         description="Create a token and print it. Only a digest is stored, so it cannot be shown again.",
     )
@@ -36,7 +36,7 @@ def add_token(commands: Commands) -> None:
     )
     create.add_argument("--expires", metavar="TIME", help="how long it is valid, such as 90d")
     add_json_flag(create)
-    listing = add_command(group, "list", "tokens:list_tokens", "list tokens, without their secrets")
+    listing = add_command(group, "list", "tenants:list_tokens", "list tokens, without their secrets")
     listing.add_argument(
         "--tenant", metavar="NAME", help='only those of this tenant; "_" is the default tenant'
     )
@@ -44,7 +44,7 @@ def add_token(commands: Commands) -> None:
     revoke = add_command(
         group,
         "revoke",
-        "tokens:revoke",
+        "tenants:revoke",
         "revoke a token",
         description="Revoke a token. All nodes reject it within three seconds.",
     )

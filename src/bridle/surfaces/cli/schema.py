@@ -3,10 +3,9 @@
 import argparse
 from typing import Any
 
-from msgspec import json
-
 from bridle.core.codec import command_schema
 from bridle.hooks.schema import hook_schema
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.shared.output_format import line_schema, result_schema
 from bridle.surfaces.shared.terminal import Console
 
@@ -29,5 +28,5 @@ SCHEMAS = {
 
 def schema(args: argparse.Namespace, console: Console) -> int:
     """Print a JSON Schema, or the OpenAPI document."""
-    console.out.json(json.format(json.encode(SCHEMAS[args.what]()), indent=2))
+    print_json(console.out, SCHEMAS[args.what]())
     return 0

@@ -1,6 +1,6 @@
 """Argument definitions of `bridle session` and `bridle stats`; no behavior."""
 
-from bridle.surfaces.cli.arguments import (
+from bridle.surfaces.cli.parser import (
     Commands,
     add_command,
     add_group,

@@ -2,20 +2,17 @@
 
 import argparse
 import asyncio
-from pathlib import Path
 from typing import cast
 
-from msgspec import json
-
 from bridle.app import open_blobs, revisions_dir
-from bridle.config.settings import load_settings
 from bridle.stores.blob_check import MIN_AGE_S, BlobCheck, PrunableBlobs, prune_blobs
 from bridle.stores.blobs import FileBlobs
 from bridle.stores.integrity import SessionCheck
 from bridle.stores.integrity import fsck as fsck_store
 from bridle.stores.integrity import verify as verify_session
 from bridle.stores.record_lines import REPAIRABLE, Flaw, LineStore
-from bridle.surfaces.cli.session_lookup import find_id, resolve_directory
+from bridle.surfaces.cli.output.data import print_json
+from bridle.surfaces.cli.session_lookup import find_id, load_settings_here
 from bridle.surfaces.cli.store_access import open_configured_store
 from bridle.surfaces.shared.terminal import Console, one_line
 from bridle.surfaces.shared.text_format import format_count
@@ -27,7 +24,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     """Check the hash chain and the blobs of one session or of all; exit code 1 if any fails."""
     verdicts = asyncio.run(_verify(args.session, console))
     if args.json:
-        console.out.json(json.format(json.encode(verdicts), indent=2))
+        print_json(console.out, verdicts)
     else:
         for verdict in verdicts:
             _write_verdict(console, verdict)
@@ -41,7 +38,7 @@ def fsck(args: argparse.Namespace, console: Console) -> int:
     """List every problem in the store; exit code 0 if none is left unrepaired."""
     flaws = asyncio.run(_fsck(console, repair=args.repair))
     if args.json:
-        console.out.json(json.format(json.encode(flaws), indent=2))
+        print_json(console.out, flaws)
     else:
         for flaw in flaws:
             _write_flaw(console, flaw)
@@ -73,11 +70,11 @@ async def _fsck(console: Console, *, repair: bool) -> list[Flaw]:
 
 
 def _blob_check(console: Console) -> BlobCheck:
-    return BlobCheck(open_blobs(load_settings(console.environ, Path(resolve_directory()))))
+    return BlobCheck(open_blobs(load_settings_here(console)))
 
 
 async def _prune(console: Console) -> int:
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     blobs = open_blobs(settings)
     if not isinstance(blobs, PrunableBlobs):
         return 0

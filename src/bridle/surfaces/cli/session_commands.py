@@ -5,8 +5,6 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import json
-
 from bridle.core.compaction import check_pin
 from bridle.core.errors import BridleError, SessionError, SessionNotRunning, UsageError
 from bridle.core.ids import CallId
@@ -33,6 +31,7 @@ from bridle.core.session_status import RunStatus
 from bridle.core.summary import SessionSummary
 from bridle.stores.projector import SessionProjector
 from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_access import run_with_session
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import list_readable_sessions, open_configured_store
@@ -102,7 +101,7 @@ def _found(pins: Sequence[str], wanted: str) -> str:
 
 def _write(console: Console, pins: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        console.out.json(json.format(json.encode(pins), indent=2))
+        print_json(console.out, pins)
         return
     for number, text in enumerate(pins):
         if number and ("\n" in text or "\n" in pins[number - 1]):

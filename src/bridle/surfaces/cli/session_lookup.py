@@ -1,12 +1,14 @@
-"""Resolve the session a user names: an id, the start of an id, or the newest session of a directory."""
+"""Resolve what a user names: a session by its id or folder, or the directory to work in and its settings."""
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import SessionNotFound, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.shared.terminal import one_line
+from bridle.surfaces.shared.terminal import Console, one_line
 
 MAX_LISTED = 10
 
@@ -61,3 +63,8 @@ def resolve_directory(wanted: str | None = None) -> str:
     except UnicodeEncodeError:  # a session that works there could not be stored
         raise UsageError("the path of the directory is not UTF-8", hint="give it another name") from None
     return path
+
+
+def load_settings_here(console: Console) -> Settings:
+    """Load the settings of the current directory; raises UsageError, ConfigError."""
+    return load_settings(console.environ, Path(resolve_directory()))

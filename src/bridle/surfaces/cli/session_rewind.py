@@ -12,7 +12,7 @@
 import argparse
 from collections.abc import Sequence
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 from bridle.core.errors import SessionConflict, UsageError
 from bridle.core.protocol import ModelReplied, Record, Rewind, Rewound, RunStarted
@@ -23,6 +23,7 @@ from bridle.core.summary import SessionSummary
 from bridle.core.transcript import drop_rewound
 from bridle.core.turns import Turn, find_turn, last_rewind, list_turns
 from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_access import run_with_session
 from bridle.surfaces.shared.terminal import Colour, Console, Screen, columns, cut, one_line, visible
 from bridle.surfaces.shared.text_format import describe_args, format_count, paint_diff, short_id
@@ -53,9 +54,7 @@ def turns(args: argparse.Namespace, console: Console) -> int:
 
     async def show(service: SessionApi, session: SessionSummary) -> None:
         if args.json:
-            console.out.json(
-                json.format(json.encode(list_turns(await service.ask(Records(session.id)))), indent=2)
-            )
+            print_json(console.out, list_turns(await service.ask(Records(session.id))))
             return
         for line in turn_lines(console.out, await service.ask(Records(session.id))):
             console.out.line(line)
@@ -74,7 +73,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
             after = find_turn(records, args.turn - 1).seq if args.turn else 0
         changes = await service.ask(Changes(session.id, after, upto))
         if args.json:
-            console.out.json(json.format(json.encode(changes), indent=2))
+            print_json(console.out, changes)
         elif args.stat:
             _write_changes(console, changes)
         else:
@@ -176,7 +175,7 @@ def _finish(
         result = RewindResult(
             left is not None, plan.to_seq, plan.changes, plan.conflicts, plan.lost, left or ()
         )
-        console.out.json(json.format(json.encode(result), indent=2))
+        print_json(console.out, result)
     elif left is None:
         console.err.line("nothing was changed: this was a dry run")
         return
@@ -207,7 +206,7 @@ def turn_lines(screen: Screen, records: Sequence[Record]) -> list[str]:
         said = ""
         for record in rest:
             if isinstance(record.event, RunStarted):
-                lines.append(screen.paint("strong", f"> {_fitting(screen, one_line(turn.prompt), 2)}"))
+                lines.append(screen.paint("strong", f"> {_cut_to_fit(screen, one_line(turn.prompt), 2)}"))
             elif isinstance(record.event, ModelReplied):
                 said = _what_it_did(record.event)
             if record.seq == turn.seq:
@@ -224,11 +223,11 @@ def _what_it_did(reply: ModelReplied) -> str:
 
 def _turn_line(screen: Screen, turn: Turn, said: str) -> str:
     files = f" ({format_count(turn.files, 'file')} changed)" if turn.files else ""
-    shown = _fitting(screen, said, ROOM_FOR_NUMBER + columns(files))
+    shown = _cut_to_fit(screen, said, ROOM_FOR_NUMBER + columns(files))
     return f"{turn.number:>4}  {shown}{screen.paint('warning', files)}".rstrip()
 
 
-def _fitting(screen: Screen, text: str, taken: int) -> str:
+def _cut_to_fit(screen: Screen, text: str, taken: int) -> str:
     """Cut a text to the rest of a terminal line; leave it whole for a file or a pipe."""
     return cut(text, max(screen.width - taken, MIN_ROOM)) if screen.is_terminal else text
 

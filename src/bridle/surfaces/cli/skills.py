@@ -4,19 +4,16 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-
-from msgspec import json
 
 from bridle.config.file_names import PROJECT_FOLDER, SKILL_FILE, SKILLS_FOLDER
-from bridle.config.settings import Settings, load_settings
+from bridle.config.settings import Settings
 from bridle.config.skill_file import SkillProblem
 from bridle.config.skills import load_skills
 from bridle.config.textfile import write_text
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.skill import CONVENTIONAL_NAME, MAX_NAME_CHARS, Skill, near_names, render
-from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import short_path, write_table
+from bridle.surfaces.cli.output.data import print_json, short_path, write_table
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console, visible
 from bridle.surfaces.shared.text_format import format_count
 
@@ -37,10 +34,10 @@ Files next to this one belong to the skill: mention them, and the model reads th
 
 def list_skills(args: argparse.Namespace, console: Console) -> int:
     """List the skills available in this directory."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     loaded = load_skills(settings)
     if args.json:
-        console.out.json(json.format(json.encode(loaded.skills), indent=2))
+        print_json(console.out, loaded.skills)
     elif loaded.skills:
         rows = [_row(skill, settings) for skill in loaded.skills]
         write_table(console.out, HEADINGS, rows)
@@ -56,10 +53,10 @@ def list_skills(args: argparse.Namespace, console: Console) -> int:
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Print a skill as a model reads it, with these arguments."""
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     skill = _find(args.name.removeprefix("/"), load_skills(settings).skills)
     if args.json:
-        console.out.json(json.format(json.encode(skill), indent=2))
+        print_json(console.out, skill)
     else:
         text = render(skill, " ".join(args.arguments), str(settings.cwd))
         console.out.data(text.removesuffix("\n\n---\n\n") + "\n")
@@ -68,9 +65,9 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
 def check(args: argparse.Namespace, console: Console) -> int:
     """Report problems in the skills of this directory; exit code 1 if there are any."""
-    loaded = load_skills(load_settings(console.environ, Path(resolve_directory())))
+    loaded = load_skills(load_settings_here(console))
     if args.json:
-        console.out.json(json.format(json.encode(loaded.problems), indent=2))
+        print_json(console.out, loaded.problems)
     else:
         for problem in loaded.problems:
             _write_problem(console, problem)
@@ -88,7 +85,7 @@ def new(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             f'"{name}" is not a valid name for a skill', hint="lowercase letters, digits and single dashes"
         )
-    settings = load_settings(console.environ, Path(resolve_directory()))
+    settings = load_settings_here(console)
     base = (settings.project or settings.root) / PROJECT_FOLDER if args.project else settings.written
     folder = base / SKILLS_FOLDER / name
     if os.path.lexists(folder) or os.path.lexists(folder.with_name(f"{name}.md")):

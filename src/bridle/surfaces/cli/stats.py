@@ -4,12 +4,11 @@ import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from msgspec import json
-
 from bridle.config.duration import format_duration
 from bridle.core.errors import ConfigError, StoreCorrupt, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.usage import CompactionStats, UsageCounts
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_list import OUTCOME_WORDS
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import open_configured_store
@@ -28,7 +27,7 @@ def stats(args: argparse.Namespace, console: Console) -> int:
     """Show usage statistics."""
     found = asyncio.run(_count(args, console, _since(args.since)))
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
     elif found.sessions:
         _write(console.out, found)
     elif console.err.is_terminal:

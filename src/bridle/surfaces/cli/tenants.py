@@ -5,23 +5,31 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from msgspec import Struct, json
 from msgspec.structs import replace
 
 from bridle.app.tenant_admin import TenantAdmin, acting_user, open_tenancy
-from bridle.config.settings import load_settings
+from bridle.config.duration import parse_duration
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.protocol import Audited, AuditOutcome
-from bridle.core.tenancy import AUDIT, DEFAULT_TENANT, SCOPES, Principal, Tenant, TenantLimits
+from bridle.core.tenancy import (
+    AUDIT,
+    DEFAULT_TENANT,
+    SCOPES,
+    Principal,
+    Scope,
+    Tenant,
+    TenantLimits,
+    parse_token,
+)
 from bridle.core.tenant_budget import NANO
 from bridle.scale.audit import read_audit
+from bridle.surfaces.cli.output.data import print_json, write_table
 from bridle.surfaces.cli.scale_args import PERIODS
-from bridle.surfaces.cli.session_lookup import resolve_directory
-from bridle.surfaces.cli.table import write_table
+from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.usage import time_before
 
@@ -78,7 +86,7 @@ def list_tenants(args: argparse.Namespace, console: Console) -> int:
     """List the tenants."""
     found = query(console, lambda tenancy: tenancy.tenants.tenants())
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
     elif found:
         rows = [(tenant.name, _when(tenant.created_at), _limits_line(tenant.limits)) for tenant in found]
         write_table(console.out, ("TENANT", "ADDED", "LIMITS"), rows)
@@ -100,7 +108,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
 
     view = query(console, work)
     if args.json:
-        console.out.json(json.format(json.encode(view), indent=2))
+        print_json(console.out, view)
         return 0
     tenant = view.tenant
     rows = [
@@ -124,7 +132,7 @@ def audit(args: argparse.Namespace, console: Console) -> int:
 
     found = sorted(query(console, work), key=lambda event: event.acted_at)
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
         return 0
     rows = [
         (_when(one.acted_at), one.tenant or DEFAULT_TENANT, one.user, one.action, one.outcome, one.target)
@@ -140,12 +148,12 @@ def audit(args: argparse.Namespace, console: Console) -> int:
 def query(console: Console, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:
     """Call `work` with the cluster's database; raises ConfigError, StoreError."""
 
-    async def looking() -> T:
-        settings = load_settings(console.environ, Path(resolve_directory()))
+    async def asking() -> T:
+        settings = load_settings_here(console)
         async with open_tenancy(settings) as tenancy:
             return await work(tenancy)
 
-    return asyncio.run(looking())
+    return asyncio.run(asking())
 
 
 def administer(console: Console, action: str, target: str, work: Callable[[TenantAdmin], Awaitable[T]]) -> T:
@@ -222,3 +230,88 @@ def _limits_line(limits: TenantLimits) -> str:
 
 def _when(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+# ---------------------------------------------------------------------------- tokens
+
+
+DEFAULT_SCOPES: tuple[Scope, ...] = ("read", "run", "decide")
+HEADINGS = ("ID", "TENANT", "USER", "SCOPES", "CREATED", "LAST USED", "STATE")
+
+
+class CreatedToken(Struct, frozen=True):
+    """The output of `token create --json`."""
+
+    id: str
+    token: str
+
+
+def create(args: argparse.Namespace, console: Console) -> int:
+    """Create a token and print it."""
+    scopes = _scopes(args.scope) or DEFAULT_SCOPES
+    expires_s = _expires(args.expires)
+    tenant = "" if args.tenant == DEFAULT_TENANT else args.tenant
+
+    async def work(tenancy: TenantAdmin) -> CreatedToken:
+        made = await tenancy.tenants.create_token(tenant, args.user, scopes, expires_s)
+        return CreatedToken(made.id, made.text)
+
+    made = administer(console, "token create", f"{tenant or DEFAULT_TENANT}/{args.user}", work)
+    if args.json:
+        console.out.json(json.encode(made))
+    else:
+        console.out.line(made.token)
+        console.err.line("keep it safe: it cannot be shown again")
+    return 0
+
+
+def list_tokens(args: argparse.Namespace, console: Console) -> int:
+    """List tokens, without their secrets."""
+    tenant = "" if args.tenant == DEFAULT_TENANT else args.tenant
+    found = query(console, lambda tenancy: tenancy.tenants.tokens(tenant))
+    if args.json:
+        print_json(console.out, found)
+        return 0
+    now_ms = datetime.now(UTC).timestamp() * 1000
+    rows = []
+    for token in found:
+        is_over = token.expires_at is not None and token.expires_at <= now_ms
+        state = "revoked" if token.revoked_at is not None else "expired" if is_over else "good"
+        times = (_day(token.created_at), _day(token.last_used_at))
+        rows.append(
+            (token.id, token.tenant or DEFAULT_TENANT, token.user, ",".join(token.scopes), *times, state)
+        )
+    write_table(console.out, HEADINGS, rows)
+    return 0
+
+
+def revoke(args: argparse.Namespace, console: Console) -> int:
+    """Revoke a token."""
+    parsed = parse_token(args.id)
+    token_id = args.id if parsed is None else parsed[0]
+    administer(console, "token revoke", token_id, lambda tenancy: tenancy.tenants.revoke(token_id))
+    console.done(f"token {token_id} revoked; all nodes reject it within seconds")
+    return 0
+
+
+def _scopes(texts: list[str]) -> tuple[Scope, ...]:
+    wanted = [scope for text in texts for scope in text.split(",")]
+    for scope in wanted:
+        if scope not in SCOPES:
+            raise UsageError(
+                f'--scope: "{scope[:80]}" is not a scope', hint=f"use some of {', '.join(SCOPES)}"
+            )
+    return tuple(cast(Scope, scope) for scope in wanted)
+
+
+def _expires(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return float(parse_duration(text))
+    except ConfigError as error:
+        raise UsageError(f"--expires: {error.message}", hint="write for example 90d or 12h") from None
+
+
+def _day(at_ms: int | None) -> str:
+    return "-" if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%MZ")

@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 from bridle.config.agents import list_agents, load_agent
 from bridle.config.settings import Settings, find_home, load_settings
@@ -21,6 +21,7 @@ from bridle.config.trust_policy import TrustedKey
 from bridle.config.trust_record import fingerprint, read_record, set_trust
 from bridle.core.errors import ConfigError, UsageError
 from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.shared.terminal import Console, one_line, visible
 
@@ -53,7 +54,7 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
     if fingerprint(project) != seen:
         raise ConfigError(f"{project} changed while it was being read", hint="bridle trust")
     if args.json:
-        console.out.json(json.format(json.encode(held), indent=2))
+        print_json(console.out, held)
     else:
         _show(console, project, held)
     if read_record(settings.home).projects.get(str(project)) == seen:
@@ -98,7 +99,7 @@ def _list(args: argparse.Namespace, console: Console) -> int:
         for project, known in read_record(home).projects.items()
     ]
     if args.json:
-        console.out.json(json.format(json.encode(found), indent=2))
+        print_json(console.out, found)
         return 0
     for item in found:
         note = "" if item.state == "as it was" else console.out.paint("warning", f"  ({item.state})")

@@ -15,7 +15,7 @@ from bridle.core.summary import SessionSummary
 from bridle.surfaces.cli.session_lookup import find_newest_session, find_session, resolve_directory
 from bridle.surfaces.shared.terminal import Console
 from bridle.surfaces.shared.text_format import short_id
-from bridle.surfaces.tui.terminal_background import BackgroundQuery
+from bridle.surfaces.tui.terminal import BackgroundQuery
 
 
 def tui(args: argparse.Namespace, console: Console) -> int:

@@ -52,7 +52,7 @@ class ClusterService:
         self._opened = await open_node(
             self._settings,
             self._environ,
-            self._reach,
+            self._connect,
             version=bridle.__version__,
             is_worker=self._is_worker,
             tell=tell,
@@ -112,7 +112,7 @@ class ClusterService:
         name, _, wanted = scale.advertise.rpartition(":")
         return f"{name}:{bound[1] if wanted == '0' else wanted}"
 
-    async def _reach(self, address: str, token: str) -> RemoteService:
+    async def _connect(self, address: str, token: str) -> RemoteService:
         host, _, port = address.rpartition(":")
         reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=self._client_tls())
         return await say_hello(reader, writer, WIRE, token)

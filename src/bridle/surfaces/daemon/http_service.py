@@ -1,5 +1,10 @@
-"""The daemon's HTTP service: REST, event streams, the web page and JSON-RPC over a WebSocket."""
+"""The daemon's HTTP service: REST, event streams, the web page and JSON-RPC over a WebSocket.
 
+Workers serve only health and metrics.
+"""
+
+import asyncio
+import hmac
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -7,6 +12,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from bridle.config.daemon_keys import HttpSettings, TelemetrySettings
 from bridle.core.errors import ConfigError
@@ -18,6 +27,8 @@ from bridle.surfaces.rest.contexts import folders_for
 from bridle.surfaces.rest.event_stream import Streams
 from bridle.surfaces.rest.guard import Guard, WrongTokenCounter
 from bridle.surfaces.rest.news_feed import NewsFeed
+from bridle.surfaces.rest.operations.service import PROMETHEUS
+from bridle.surfaces.rest.problem_document import NOT_READY, UNAUTHORIZED, ProblemResponse, document
 from bridle.surfaces.rest.readiness import Checks, Readiness, store_check
 from bridle.surfaces.rest.server import HttpServer
 from bridle.surfaces.rpc import RpcContext
@@ -92,7 +103,7 @@ class HttpService:
             self._streams,
             news=self._news,
             live=live,
-            routes=[rpc_route(rpc, desk_for=self._rpc_desk), *self._web.routes()],
+            routes=[rpc_route(rpc, context_for=self._rpc_context), *self._web.routes()],
             readiness=operations.readiness,
             metrics=operations.metrics,
             gate=gate,
@@ -135,7 +146,7 @@ class HttpService:
             ) from error
         self._server = server
 
-    async def _rpc_desk(self, principal: Principal) -> RpcContext:
+    async def _rpc_context(self, principal: Principal) -> RpcContext:
         if self._gate is None or principal == NODE:
             return self._rpc
         gate = self._gate
@@ -156,6 +167,34 @@ class HttpService:
         """End the streams and close everything within seconds."""
         self._streams.stop()
         self._news.stop()
-        self._app.state.desks.stop()
+        self._app.state.contexts.stop()
         if self._server is not None:
             await self._server.aclose()
+
+
+# ---------------------------------------------------------------------------- worker
+
+
+def worker_http(readiness: Readiness, metrics: Callable[[], bytes] | None, token: str) -> HttpServer:
+    """Create the server; metrics require the token, or are public if it is empty."""
+
+    async def health(request: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def ready(request: Request) -> Response:
+        failing = await readiness.failing()
+        if failing:
+            return ProblemResponse(document(NOT_READY, f"not in order: {', '.join(failing)}"))
+        return PlainTextResponse("ready")
+
+    async def show_metrics(request: Request) -> Response:
+        shown = request.headers.get("authorization", "").encode()
+        if token and not hmac.compare_digest(shown, f"Bearer {token}".encode()):
+            return ProblemResponse(document(UNAUTHORIZED))
+        assert metrics is not None
+        return Response(await asyncio.to_thread(metrics), media_type=PROMETHEUS)
+
+    routes = [Route("/health", health), Route("/ready", ready)]
+    if metrics is not None:
+        routes.append(Route("/metrics", show_metrics))
+    return HttpServer(Starlette(routes=routes))

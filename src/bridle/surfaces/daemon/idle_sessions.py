@@ -39,4 +39,4 @@ async def unload_idle_sessions(service: SessionService, serve: ServeSettings) ->
         try:
             await service.drop_idle(0.0 if is_full else idle_s, most)
         except (BridleError, OSError) as error:
-            log.warning("an idle session could not be put away: %s", error)
+            log.warning("an idle session could not be unloaded: %s", error)

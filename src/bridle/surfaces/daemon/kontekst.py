@@ -33,7 +33,7 @@ def adapt_settings(settings: Settings) -> Settings:
         log.info("%s", note)
     if not kontekst.starts_server or not _answers(kontekst):
         return settings
-    log.info("a server answers at %s: it is used, and not started anew", kontekst.endpoint)
+    log.info("a server answers at %sand will be used", kontekst.endpoint)
     llama = settings.providers["llama"]
     running = replace(llama, models_dir=None, host=None, port=None, ctx_size=None, n_gpu_layers=None)
     return replace(settings, providers={**settings.providers, "llama": running})

@@ -29,10 +29,10 @@ from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.forced_exit import LOST
 from bridle.surfaces.daemon.idle_sessions import resident_bytes, unload_idle_sessions
 from bridle.surfaces.daemon.listen_address import parse_listen_address
-from bridle.surfaces.daemon.rpc_service import RpcService
 from bridle.surfaces.remote.asks import DaemonStatus, WebAddress
 from bridle.surfaces.remote.server import RemoteServer
 from bridle.system.tls_files import TlsFiles
+from bridle.system.unix_socket import short_path
 
 if TYPE_CHECKING:
     from bridle.providers.embedded.weights import Progress, Weights
@@ -40,6 +40,69 @@ if TYPE_CHECKING:
     from bridle.surfaces.daemon.cluster_service import ClusterService
     from bridle.surfaces.daemon.http_service import HttpService
     from bridle.telemetry.exporter import Telemetry
+if TYPE_CHECKING:
+    from bridle.surfaces.rpc import RpcContext, SocketServer
+
+
+# ---------------------------------------------------------------------------- JSON-RPC socket
+
+
+RPC_BACKLOG = 64
+
+
+class RpcService:
+    """Accepts the clients of one socket."""
+
+    def __init__(self, api: SessionApi, environ: Mapping[str, str], place: DaemonFiles, usual: str) -> None:
+        """Take the sessions; `usual` is the folder of sessions that name none."""
+        self._api = api
+        self._environ = environ
+        self._usual = usual
+        self._place = place
+        self._listener: SocketServer | None = None
+
+    async def open(self) -> asyncio.Server:
+        """Listen on a socket that only the user can open; raises OSError."""
+        api = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        before = os.umask(0o177)
+        try:
+            self._place.rpc.unlink(missing_ok=True)  # we hold the lock: it is a dead daemon's
+            with short_path(str(self._place.rpc)) as path:
+                api.bind(path)
+        finally:
+            os.umask(before)
+        return await asyncio.start_unix_server(self._take, sock=api, backlog=RPC_BACKLOG)
+
+    def context(self) -> "RpcContext":
+        """Return the state shared by all connections; runs continue after their client disconnects."""
+        from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
+        from bridle.surfaces.rpc import RpcContext
+        from bridle.surfaces.shared.folder_info import Folders
+
+        return RpcContext(
+            api=self._api,
+            folders=Folders(self._environ, self._usual),
+            contract=parse_contract(DEFAULT_CONTRACT),
+            keeps_runs=True,
+            version=bridle.__version__,
+        )
+
+    async def aclose(self) -> None:
+        """End every connection."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._place.rpc)
+        if self._listener is not None:
+            await self._listener.aclose()
+
+    def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._listener is None:
+            from bridle.surfaces.rpc import SocketServer
+
+            self._listener = SocketServer(self.context())
+        self._listener.take(reader, writer)
+
+
+# ---------------------------------------------------------------------------- daemon
 
 BACKLOG = 1024
 WEB_HOST, WEB_PORT = "127.0.0.1", 7417  # the default of the page, if not configured and free
@@ -185,10 +248,10 @@ class Daemon:
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
             sweeping = asyncio.create_task(unload_idle_sessions(service, self._settings.serve))
-            hearing = asyncio.create_task(self._hear(api))
+            watching = asyncio.create_task(self._watch_nodes(api))
             await self._until_end()
             sweeping.cancel()
-            hearing.cancel()
+            watching.cancel()
             _close(listeners)
             if self._http is not None:
                 self._http.stop_listening()
@@ -199,7 +262,7 @@ class Daemon:
             await asyncio.sleep(LINGER_S)
             await self._server.aclose()
 
-    async def _hear(self, api: SessionApi) -> None:
+    async def _watch_nodes(self, api: SessionApi) -> None:
         """Track the sessions in memory on all machines, if this is a cluster."""
         if self._cluster is None:
             return
@@ -258,7 +321,7 @@ class Daemon:
         assert self._api is not None
         side = HttpService(
             self._api,
-            self._rpc.desk(),
+            self._rpc.context(),
             self._settings.http,
             self._place.load_token(),
             live=self._service.live,

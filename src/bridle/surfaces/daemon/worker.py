@@ -91,7 +91,7 @@ class Worker:
         http, wanted = self._settings.http, self._settings.telemetry
         if not http.bind:
             return
-        from bridle.surfaces.daemon.worker_http import worker_http
+        from bridle.surfaces.daemon.http_service import worker_http
         from bridle.surfaces.rest.readiness import Checks, store_check
         from bridle.system.tls import server_context
 

@@ -36,12 +36,12 @@ class Callers:
             return NODE
         found = [value for name, value in metadata or () if name == "authorization"]
         given = found[0] if len(found) == 1 else ""
-        words = given.encode() if isinstance(given, str) else given
-        if hmac.compare_digest(words, f"Bearer {self._token}".encode()):
+        sent = given.encode() if isinstance(given, str) else given
+        if hmac.compare_digest(sent, f"Bearer {self._token}".encode()):
             return NODE
-        if self._gate is None or not words.startswith(b"Bearer "):
+        if self._gate is None or not sent.startswith(b"Bearer "):
             return None
-        return await self._gate.principal(words[7:].decode(errors="replace"))
+        return await self._gate.principal(sent[7:].decode(errors="replace"))
 
 
 class RequireToken(grpc.aio.ServerInterceptor):
@@ -81,7 +81,7 @@ class Certificates:
         server_context(files)  # checks everything that gRPC would only log
         self._files = files
         self._seen = stamp_files(files)
-        self._looking = threading.Lock()  # gRPC calls from its own threads
+        self._lock = threading.Lock()  # gRPC calls from its own threads
         self._newest = _configuration(files)
 
     def credentials(self) -> grpc.ServerCredentials:
@@ -94,7 +94,7 @@ class Certificates:
 
     def _renewed(self) -> grpc.ServerCertificateConfiguration | None:
         """Return a newer certificate; None if there is none."""
-        with self._looking:
+        with self._lock:
             found = stamp_files(self._files)
             if found == self._seen:
                 return None

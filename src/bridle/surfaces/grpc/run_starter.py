@@ -84,7 +84,7 @@ class RunStarter:
         if self._check_folder is not None:  # first, so that nothing is revealed about other folders
             await self._check_folder(cwd)
         await asyncio.to_thread(_require_folder, cwd)
-        words = await self._words(start, cwd)
+        text = await self._read_prompt(start, cwd)
         created = known or await self._create(start, cwd)
         agent = start.agent_name if start.agent_name not in ("", UNCHOSEN) else created.agent
         options = RunOptions(
@@ -92,7 +92,7 @@ class RunStarter:
             agent=agent if agent != created.agent else None,
             cwd=cwd if cwd != created.cwd else None,
         )
-        prompt = Prompt(user_message(words), options, if_busy="reject")
+        prompt = Prompt(user_message(text), options, if_busy="reject")
         receipt = await self.api.submit(created.session_id, prompt)
         assert receipt.run_id is not None  # what is not queued has started
         return StartedRun(created.session_id, receipt.run_id, agent, receipt.seq)
@@ -118,10 +118,10 @@ class RunStarter:
             session = SessionId(start.session_id)
         created = await self._known(session)
         if created is None:
-            raise SessionNotFound(f'no session "{session}"; it was deleted just now')
+            raise SessionNotFound(f'no session "{session}"; it was just deleted')
         return created
 
-    async def _words(self, start: StartRunCommand, cwd: str) -> str:
+    async def _read_prompt(self, start: StartRunCommand, cwd: str) -> str:
         if not start.HasField("skill"):
             return start.prompt
         if self._render_skill is None:
@@ -170,4 +170,4 @@ def _require_folder(path: str) -> None:
     if "\0" in path or not Path(path).is_absolute():
         raise UsageError(f'the working directory "{shown}" is not an absolute path')
     if not Path(path).is_dir():
-        raise UsageError(f'the working directory "{shown}" is not there', hint="create it, or use another")
+        raise UsageError(f'the working directory "{shown}" does not exist', hint="create it, or use another")

@@ -106,8 +106,8 @@ def _listen(server: grpc.aio.Server, address: str, certificates: Certificates | 
             return server.add_insecure_port(address)
     except RuntimeError as error:
         raise UsageError(
-            f"cannot listen at {address}: it is taken, or not an address of this machine",
-            hint="stop what listens there, or choose another address",
+            f"cannot listen at {address}: it is in use, or not an address of this machine",
+            hint="stop the program that listens there, or choose another address",
         ) from error
 
 

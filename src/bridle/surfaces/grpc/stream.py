@@ -205,7 +205,7 @@ class RunStream:
         self._answered = asyncio.Event()
         """Set once the newest start was answered, with `started` or `failed`."""
         self._begun: StartedRun | None = None
-        self._told: EventTranslator | None = None
+        self._translator: EventTranslator | None = None
         self._is_cancelled = False
 
     async def serve(self, commands: AsyncIterator[RunCommand]) -> None:
@@ -256,14 +256,14 @@ class RunStream:
 
     async def _follow(self, begun: StartedRun, answered: asyncio.Event) -> None:
         self._begun = begun
-        told = self._told = EventTranslator(begun.run_id, proposes_all=self._starts.proposes_all)
+        translator = self._translator = EventTranslator(begun.run_id, proposes_all=self._starts.proposes_all)
         table = MessageTable(self._api, begun.session, begun.run_id)
-        write, unsaid = self._write, MissedText()
+        write, missed = self._write, MissedText()
         async with aclosing(self._api.watch(begun.session, begun.seq - 1)) as items:
             async for item in items:  # the first one is the prompt
                 if not answered.is_set():
                     await self._announce(begun, answered)
-                text, reasoning = unsaid.take(item)
+                text, reasoning = missed.take(item)
                 if reasoning:
                     await write(RunEvent(reasoning=ReasoningDeltaEvent(text=reasoning)))
                 if text:
@@ -274,13 +274,13 @@ class RunStream:
                     case ReasoningDelta():
                         await write(RunEvent(reasoning=ReasoningDeltaEvent(text=item.text)))
                     case Record():
-                        await self._tell(item, told, table)
+                        await self._send_events(item, translator, table)
                     case Aborted():
-                        for event in told.abort(item):
+                        for event in translator.abort(item):
                             await write(event)
                     case _:
                         pass
-                if told.is_over:
+                if translator.is_over:
                     return
 
     async def _announce(self, begun: StartedRun, answered: asyncio.Event) -> None:
@@ -290,18 +290,18 @@ class RunStream:
         if self._is_cancelled:  # while it was being started
             await self._submit(Cancel(CANCELLED))
 
-    async def _tell(self, record: Record, told: EventTranslator, table: MessageTable) -> None:
+    async def _send_events(self, record: Record, translator: EventTranslator, table: MessageTable) -> None:
         table.add(record)
         match record.event:
             case ModelReplied(stop_reason="cancelled"):
                 events = []  # a partial reply, kept only in the records
             case ModelReplied() as reply:
-                events = told.reply(reply, await table.snapshot(record, reply))
+                events = translator.reply(reply, await table.snapshot(record, reply))
             case QuestionAsked() as asked:
                 events = []
                 await self._submit(Reply(asked.call_id))  # this protocol has no questions
             case other:
-                events = told.add(other)
+                events = translator.add(other)
         for event in events:
             await self._write(event)
 
@@ -309,12 +309,12 @@ class RunStream:
 
     async def _decide(self, decision: Decide) -> None:
         """Submit a decision about a call that was sent to this client; ignore all others."""
-        if self._told is not None and decision.call_id in self._told.proposed:
+        if self._translator is not None and decision.call_id in self._translator.proposed:
             await self._submit(decision)
 
     async def _submit(self, command: Command) -> None:
         """Submit a command if the run is still active: it must not affect a later run of the session."""
-        if self._begun is None or self._told is None or self._told.is_over:
+        if self._begun is None or self._translator is None or self._translator.is_over:
             return
         with suppress(SessionError):  # it just ended
             await self._api.submit(self._begun.session, command)

@@ -31,15 +31,18 @@ Amount = Annotated[float, Meta(ge=0, le=1e12)]
 SessionName = Annotated[str, Meta(min_length=1, max_length=200, description="The id of a session.")]
 Folder = Annotated[
     str,
-    Meta(max_length=4096, description="The absolute path of a folder; where this server runs if not given."),
+    Meta(
+        max_length=4096,
+        description="The absolute path of a folder; by default that of this server.",
+    ),
 ]
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Options of one run."""
 
-    model: Annotated[Name, Meta(description="Which model, as `provider/name`.")] | None = None
-    mode: Annotated[Mode, Meta(description="What happens to calls that no rule decides.")] | None = None
+    model: Annotated[Name, Meta(description="The model, as `provider/name`.")] | None = None
+    mode: Annotated[Mode, Meta(description="What happens to calls that no rule matches.")] | None = None
     allow: Annotated[
         Rules, Meta(description="Rules such as `bash(git *)`: these calls need no approval.")
     ] = []
@@ -51,7 +54,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     max_cost: Annotated[Amount, Meta(description="In dollars.")] | None = None
     max_turns: Count | None = None
     until: Annotated[
-        str, Meta(max_length=10_000, description="A shell command: the run goes on until it exits with 0.")
+        str, Meta(max_length=10_000, description="A shell command: the run continues until it exits with 0.")
     ] = ""
 
     def options(self, **more: Any) -> RunOptions:
@@ -77,18 +80,20 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of `bridle_run`."""
 
-    prompt: Annotated[PromptText, Meta(description="What is to be done; `/name …` calls a skill.")]
+    prompt: Annotated[PromptText, Meta(description="What the agent should do; `/name …` calls a skill.")]
     session_id: Annotated[
-        str, Meta(max_length=200, description="Go on in this session instead of a new one.")
+        str, Meta(max_length=200, description="Continue this session instead of creating one.")
     ] = ""
     cwd: Folder = ""
-    agent: Annotated[Name, Meta(description="Which agent; the usual one if not given.")] = ""
+    agent: Annotated[Name, Meta(description="The agent; by default the one of the settings.")] = ""
     system: (
         Annotated[str, Meta(max_length=1024 * 1024, description="Instructions instead of the agent's own.")]
         | None
     ) = None
     output_schema: (
-        Annotated[dict[str, Any], Meta(description="A JSON Schema: the run ends with a value that fits it.")]
+        Annotated[
+            dict[str, Any], Meta(description="A JSON Schema: the run ends with a value that conforms to it.")
+        ]
         | None
     ) = None
     output_retries: Annotated[int, Meta(ge=0, le=10)] = 2
@@ -100,7 +105,7 @@ class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
         str,
         Meta(
             max_length=MAX_KEY_CHARS,
-            description="A name for this prompt: sent again to its session under it, it is not run again.",
+            description="A key for this prompt: sent again with the same key, it does not run again.",
         ),
     ] = ""
 
@@ -113,7 +118,7 @@ class ResumeArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True)
         str,
         Meta(
             max_length=4 * 1024 * 1024,
-            description="What to do next; without it a run that was cut off goes on.",
+            description="What to do next; without it, an interrupted run is resumed.",
         ),
     ] = ""
 
@@ -173,7 +178,7 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     action: Action
     session_id: Annotated[str, Meta(max_length=200)] = ""
-    archived: Annotated[bool, Meta(description="list: also those that were put away.")] | None = None
+    archived: Annotated[bool, Meta(description="list: include archived sessions.")] | None = None
     after: Annotated[
         Count,
         Meta(description=f"list: how many to skip; {_actions('after', 'history')}: the last seq you have."),
@@ -183,21 +188,21 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     text: Annotated[
         str, Meta(max_length=4 * 1024 * 1024, description="steer, queue: the message; rename: the title.")
     ] = ""
-    item_id: Annotated[Name, Meta(description="drop: which queued prompt.")] = ""
-    call_id: Annotated[Name, Meta(description="decide, reply: which question.")] = ""
+    item_id: Annotated[Name, Meta(description="drop: the queued prompt to remove.")] = ""
+    call_id: Annotated[Name, Meta(description="decide, reply: the id of the call that asked.")] = ""
     answer: Annotated[Answer, Meta(description="decide: the answer.")] | None = None
     answers: Annotated[
         list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=50, description="reply: the answers.")
     ] = []
-    reason: Annotated[str, Meta(max_length=10_000, description="cancel, decide: why.")] = ""
+    reason: Annotated[str, Meta(max_length=10_000, description="cancel, decide: the reason.")] = ""
     seq: (
         Annotated[Count, Meta(description=f"{_actions('seq', 'fork', 'rewind')}: after which record.")] | None
     ) = None
-    scope: Annotated[RewindScope, Meta(description="rewind: what goes back.")] | None = None
-    keep: Annotated[str, Meta(max_length=10_000, description="compact: what must not be left out.")] = ""
-    format: Annotated[Format, Meta(description="export: Markdown, everything as JSON, or a page.")] | None = (
-        None
-    )
+    scope: Annotated[RewindScope, Meta(description="rewind: what to restore.")] | None = None
+    keep: Annotated[str, Meta(max_length=10_000, description="compact: what the summary must keep.")] = ""
+    format: (
+        Annotated[Format, Meta(description="export: Markdown, everything as JSON, or an HTML page.")] | None
+    ) = None
 
 
 def _more_arguments() -> Iterator[tuple[str, Any, Any]]:
@@ -245,19 +250,19 @@ class ConfigArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     action: Literal["get", "set", "patch"]
     key: Annotated[
         Name,
-        Meta(description="get: the settings of this name that hold here, such as `model`; set: which one."),
+        Meta(description="get: only the settings under this key, such as `model`; set: the key to change."),
     ] = ""
     value: Annotated[
         str | bool | int | float | list[Any] | dict[str, Any] | None, Meta(description="set: its new value.")
     ] = None
     config: (
-        Annotated[dict[str, Any], Meta(description="set: all settings, instead of those there.")] | None
+        Annotated[dict[str, Any], Meta(description="set: all settings; replaces the existing ones.")] | None
     ) = None
     patch: (
-        Annotated[dict[str, Any], Meta(description="patch: settings to change; null takes one out.")] | None
+        Annotated[dict[str, Any], Meta(description="patch: the settings to change; null removes one.")] | None
     ) = None
     expected_generation: (
-        Annotated[Count, Meta(description="set, patch: the generation that is to be changed, and no other.")]
+        Annotated[Count, Meta(description="set, patch: fail unless the settings have this generation.")]
         | None
     ) = None
     cwd: Folder = ""

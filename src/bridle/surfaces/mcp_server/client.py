@@ -22,7 +22,7 @@ from bridle.surfaces.shared.run_driver import Answer, Asked, make_unattended_ans
 
 ASK_S = 3600.0  # the user may be away for a while
 
-CANCELLED = "the client has cancelled the call"
+CANCELLED = "the client cancelled the call"
 
 log = logging.getLogger("bridle.mcp_server")
 
@@ -87,28 +87,28 @@ class Client:
         return answer_of(asked, given)
 
 
-async def follow(runs: ClientRuns, held: ClientRun, client: Client) -> Stop:
+async def follow(runs: ClientRuns, client_run: ClientRun, client: Client) -> Stop:
     """Follow a run until it ends or needs something of its client.
 
     Cancelled, the run is cancelled too. Raises what the session API raises.
     """
-    runs.wake(held)
+    runs.wake(client_run)
     try:
-        with held.followed():
+        with client_run.followed():
             async with anyio.create_task_group() as group:
-                stop = await _Following(runs, held, client, group).stop()
+                stop = await _Following(runs, client_run, client, group).stop()
                 group.cancel_scope.cancel()
     except anyio.get_cancelled_exc_class():
-        runs.abandon(held, CANCELLED)
+        runs.abandon(client_run, CANCELLED)
         raise
     if stop is not None:
-        runs.rest(held)
+        runs.rest(client_run)
         return stop
-    runs.forget(held)
-    if held.result is None:
-        assert held.error is not None
-        raise held.error
-    return Ended(held.result)
+    runs.forget(client_run)
+    if client_run.result is None:
+        assert client_run.error is not None
+        raise client_run.error
+    return Ended(client_run.result)
 
 
 async def submit_answer(api: SessionApi, session: SessionId, answer: Answer) -> None:
@@ -116,45 +116,45 @@ async def submit_answer(api: SessionApi, session: SessionId, answer: Answer) -> 
     try:
         await api.submit(session, answer)
     except BridleError as error:
-        log.info("session %s: an answer was not taken: %s", session, error)
+        log.info("session %s: an answer was not accepted: %s", session, error)
 
 
 class _Following:
     """One call that follows a run."""
 
-    def __init__(self, runs: ClientRuns, held: ClientRun, client: Client, group: TaskGroup) -> None:
+    def __init__(self, runs: ClientRuns, client_run: ClientRun, client: Client, group: TaskGroup) -> None:
         self._runs = runs
-        self._held = held
+        self._client_run = client_run
         self._client = client
         self._group = group
         self._asking: dict[CallId, anyio.CancelScope] = {}
 
     async def stop(self) -> NeedsResults | NeedsAnswers | None:
         """Follow the run until the client is needed; return None if the run ended."""
-        held, asks = self._held, self._client.can_be_asked
+        client_run, asks = self._client_run, self._client.can_be_asked
         while True:
-            held.changed.clear()
-            is_over = held.is_over  # read before the news, so that the last of them is sent
-            await self._client.tell(held.news.take())
+            client_run.changed.clear()
+            is_over = client_run.is_over  # read before the news, so that the last of them is sent
+            await self._client.tell(client_run.news.take())
             if is_over:
                 return None
-            if held.asked and asks == "later":
-                return NeedsAnswers(dict(held.asked))
+            if client_run.asked and asks == "later":
+                return NeedsAnswers(dict(client_run.asked))
             self._ask_what_is_new()
-            if held.is_at_rest and (held.is_settled or await self._is_quiet()):
-                held.told = tuple(held.waiting)
-                return NeedsResults(tuple(held.waiting.values()))
-            await held.changed.wait()
+            if client_run.is_at_rest and (client_run.is_settled or await self._is_quiet()):
+                client_run.announced = tuple(client_run.waiting)
+                return NeedsResults(tuple(client_run.waiting.values()))
+            await client_run.changed.wait()
 
     async def _is_quiet(self) -> bool:
         """Return True if no further call of the same turn arrives within `SETTLE_S`."""
         with anyio.move_on_after(SETTLE_S):
-            await self._held.changed.wait()
+            await self._client_run.changed.wait()
             return False
         return True
 
     def _ask_what_is_new(self) -> None:
-        asked = self._held.asked
+        asked = self._client_run.asked
         for call_id in [one for one in self._asking if one not in asked]:
             self._asking.pop(call_id).cancel()  # answered elsewhere
         for call_id, question in asked.items():
@@ -166,4 +166,4 @@ class _Following:
         with scope:
             is_there = self._client.can_be_asked == "now"
             answer = await self._client.ask(asked) if is_there else make_unattended_answer(asked)
-            await submit_answer(self._runs.api, self._held.session, answer)
+            await submit_answer(self._runs.api, self._client_run.session, answer)

@@ -1,18 +1,26 @@
-"""`bridle_config` and `meerkat_config`: read and change the user's settings; secrets are hidden."""
+"""`bridle_config`, `meerkat_config` and `bridle_folder`: the user's settings, and what a folder offers."""
 
 import asyncio
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from bridle.config.edit import show
 from bridle.config.toml_document import parse_key
 from bridle.core.errors import ConfigError, UsageError
-from bridle.surfaces.mcp_server.arguments import MAX_SAFE_INT, ConfigArgs, given_fields, read_arguments
-from bridle.surfaces.mcp_server.caller_trust import require_trust
+from bridle.surfaces.mcp_server.arguments import (
+    MAX_SAFE_INT,
+    ConfigArgs,
+    FolderArgs,
+    given_fields,
+    read_arguments,
+)
 from bridle.surfaces.mcp_server.meerkat_tools import json_result
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
+from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, require_trust, tool_result
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
+from bridle.surfaces.shared.truncation import truncate_to
 
 CHANGING = "changing the settings"
 MEANT = {
@@ -48,18 +56,18 @@ async def config(call: Call) -> Answered:
     args = read_arguments(call.params.arguments, ConfigArgs)
     given = given_fields(args) - {"action"}
     if not any(given <= meant for meant in MEANT[args.action]):
-        raise UsageError(f"{args.action}: {', '.join(sorted(given))} do not go together")
+        raise UsageError(f"{args.action}: {', '.join(sorted(given))}cannot be combined")
     if args.action == "get" and args.key:
         found = ConfigAnswer(settings=await asyncio.to_thread(_settings, call, args))
         lines = [f"{one.key} = {one.value}  # {one.source}" for one in found.settings or ()]
         return tool_result("\n".join(lines), found)
-    told = await asyncio.to_thread(_changed, call, args)
-    value = ConfigAnswer(told.config, told.generation, told.config_path)
-    return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {told.config_path}", value)
+    announced = await asyncio.to_thread(_changed, call, args)
+    value = ConfigAnswer(announced.config, announced.generation, announced.config_path)
+    return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {announced.config_path}", value)
 
 
 def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
-    rows = show(call.desk.folders.settings(args.cwd))
+    rows = show(call.context.folders.settings(args.cwd))
     found = [Setting(*row) for row in rows if row.key == args.key or row.key.startswith(f"{args.key}.")]
     if not found:
         raise ConfigError(f"there is no setting {args.key[:80]!r}", hint="bridle config show")
@@ -69,7 +77,7 @@ def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
 def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
     settings = _user_config(call)
     if args.action != "get":
-        require_trust(call.desk, CHANGING)
+        require_trust(call.context, CHANGING)
     match args.action:
         case "get":
             return settings.read()
@@ -87,7 +95,7 @@ def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
 
 
 def _user_config(call: Call) -> UserConfig:
-    return UserConfig(*call.desk.folders.get_user_settings())
+    return UserConfig(*call.context.folders.get_user_settings())
 
 
 def _object(given: dict[str, Any] | None, name: str) -> dict[str, Any]:
@@ -115,10 +123,10 @@ async def meerkat_config(call: Call) -> Answered:
     """Read or change the settings, in Meerkat's format."""
     args = read_arguments(call.params.arguments, MeerkatConfigArgs)
 
-    def told() -> ConfigEnvelope:
+    def announced() -> ConfigEnvelope:
         settings = _user_config(call)
         if args.action != "get":
-            require_trust(call.desk, CHANGING)
+            require_trust(call.context, CHANGING)
         match args.action:
             case "get":
                 return settings.read()
@@ -127,4 +135,15 @@ async def meerkat_config(call: Call) -> Answered:
             case "patch":
                 return settings.patch(_object(args.patch, "patch"), args.expected_generation)
 
-    return json_result(MeerkatConfig((await asyncio.to_thread(told)).config))
+    return json_result(MeerkatConfig((await asyncio.to_thread(announced)).config))
+
+
+# ---------------------------------------------------------------------------- folder tool
+
+
+async def folder(call: Call) -> Answered:
+    """Return the requested topic of a folder."""
+    args = read_arguments(call.params.arguments, FolderArgs)
+    found = await call.context.about_folders.folder(args.what, args.cwd)
+    view = await asyncio.to_thread(truncate_to, found, MAX_TEXT_CHARS)
+    return tool_result(msgspec.json.encode(view[args.what]).decode(), view)

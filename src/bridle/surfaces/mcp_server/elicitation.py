@@ -15,8 +15,8 @@ MAX_PREVIEW_CHARS = 8_000
 MAX_CHOICES = 50
 ANSWERS: dict[Verdict, str] = {
     "once": "Allow it once",
-    "session": "Allow the like for this session",
-    "always": "Always allow the like",
+    "session": "Allow similar calls for this session",
+    "always": "Always allow similar calls",
     "deny": "No",
     "stop": "No, and stop the run",
 }
@@ -47,7 +47,7 @@ def _approval(asked: ApprovalRequested) -> tuple[str, dict[str, Any]]:
     if asked.preview:
         lines.append(_cut(asked.preview))
     if asked.suggestions:
-        lines.append(f"The like of it: {', '.join(asked.suggestions)}")
+        lines.append(f"Similar calls: {', '.join(asked.suggestions)}")
     answers = _answers(asked)
     schema = {
         "type": "object",
@@ -58,7 +58,11 @@ def _approval(asked: ApprovalRequested) -> tuple[str, dict[str, Any]]:
                 "enum": list(answers),
                 "enumNames": list(answers.values()),
             },
-            "reason": {"type": "string", "title": "Reason", "description": "What the model reads after a no"},
+            "reason": {
+                "type": "string",
+                "title": "Reason",
+                "description": "The reason, which the model receives",
+            },
         },
         "required": ["answer"],
     }

@@ -144,7 +144,7 @@ class MeerkatResumeArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields
         """The results by call; raises UsageError if a call has two."""
         found = {CallId(one.tool_use_id): ToolOutput(one.content, one.is_error) for one in self.tool_results}
         if len(found) < len(self.tool_results):
-            raise UsageError("tool_results: a tool_use_id is there twice")
+            raise UsageError("tool_results: a tool_use_id occurs twice")
         return found
 
 
@@ -153,8 +153,8 @@ class MeerkatResumeArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields
 
 async def run(call: Call) -> Answered:
     """Start a session with a prompt."""
-    if (held := await find_returning_run(call)) is not None:
-        return await _follow(call, held)
+    if (client_run := await find_returning_run(call)) is not None:
+        return await _follow(call, client_run)
     args = read_arguments(call.params.arguments, MeerkatRunArgs)
     order = args.order(
         args.prompt,
@@ -162,34 +162,34 @@ async def run(call: Call) -> Answered:
         output_schema=args.output_schema,
         structured_output_retries=args.structured_output_retries,
     )
-    cwd = call.desk.folders.usual
+    cwd = call.context.folders.usual
     prompt = await _prompt(call, order, cwd)
     callbacks = ClientTools(order.tools) if order.tools else None
-    return await _follow(call, await begin_new(call.desk, prompt, cwd=cwd, callbacks=callbacks))
+    return await _follow(call, await begin_new(call.context, prompt, cwd=cwd, callbacks=callbacks))
 
 
 async def resume(call: Call) -> Answered:
     """Continue a session: with tool results, with a prompt, or by resuming a cut-off run."""
-    if (held := await find_returning_run(call)) is not None:
-        return await _follow(call, held)
+    if (client_run := await find_returning_run(call)) is not None:
+        return await _follow(call, client_run)
     args = read_arguments(call.params.arguments, MeerkatResumeArgs)
     session, created = await find_session(call.api, args.session_id)
     results = args.results
-    held = call.desk.runs.run_with_tools(session)
-    if held is not None:
-        _check_waiting(held, results)
-        return await _follow(call, await _give(call, held, args.prompt, results))
+    client_run = call.context.runs.run_with_tools(session)
+    if client_run is not None:
+        _check_waiting(client_run, results)
+        return await _follow(call, await _give(call, client_run, args.prompt, results))
     cut = await _cut_off(call, session)
     if cut is not None and (results or not args.prompt):
         return await _follow(call, await _go_on(call, session, cut, args, results))
     if results:
-        raise UsageError(f"session {session} waits for no results", hint="leave tool_results out")
+        raise UsageError(f"session {session} does not wait for results", hint="leave tool_results out")
     if not args.prompt:
-        raise UsageError(f"session {session} has nothing to go on with", hint="give a prompt")
+        raise UsageError(f"session {session}has nothing to continue with", hint="give a prompt")
     order = args.order(args.prompt)
     prompt = await _prompt(call, order, created.cwd)
     callbacks = ClientTools(order.tools) if order.tools else None
-    return await _follow(call, await begin(call.desk, session, prompt, callbacks))
+    return await _follow(call, await begin(call.context, session, prompt, callbacks))
 
 
 async def list_capabilities(call: Call) -> Answered:
@@ -203,7 +203,7 @@ class NoArgs(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def _prompt(call: Call, order: RunRequest, cwd: str) -> Prompt:
-    skills = await asyncio.to_thread(lambda: skills_in(call.desk.folders.settings(cwd)))
+    skills = await asyncio.to_thread(lambda: skills_in(call.context.folders.settings(cwd)))
     order = add_skills(order, skills, cwd)
     return Prompt(order.message, order.options, "reject")
 
@@ -211,21 +211,25 @@ async def _prompt(call: Call, order: RunRequest, cwd: str) -> Prompt:
 # ---------------------------------------------------------------------------- client results
 
 
-def _check_waiting(held: ClientRun, results: dict[CallId, ToolOutput]) -> None:
+def _check_waiting(client_run: ClientRun, results: dict[CallId, ToolOutput]) -> None:
     """Check that there is exactly one result for every waiting call; raises UsageError, SessionBusy."""
-    waiting = set(held.waiting)
-    if held.is_followed or not waiting:
-        raise SessionBusy(f"session {held.session} is running", hint="wait for the call that follows it")
-    _check(results, known=waiting, wanted=[call_id for call_id in held.told if call_id in waiting])
+    waiting = set(client_run.waiting)
+    if client_run.is_followed or not waiting:
+        raise SessionBusy(
+            f"session {client_run.session} is running", hint="wait for the call that follows it"
+        )
+    _check(results, known=waiting, wanted=[call_id for call_id in client_run.announced if call_id in waiting])
 
 
-async def _give(call: Call, held: ClientRun, prompt: str, results: dict[CallId, ToolOutput]) -> ClientRun:
+async def _give(
+    call: Call, client_run: ClientRun, prompt: str, results: dict[CallId, ToolOutput]
+) -> ClientRun:
     """Continue a waiting run; a prompt sent with the results reaches it before its next turn."""
     if prompt and results:
-        await call.api.submit(held.session, Steer(user_message(prompt)))
-    if held.callbacks is not None:
-        held.callbacks.give(results)
-    return held
+        await call.api.submit(client_run.session, Steer(user_message(prompt)))
+    if client_run.callbacks is not None:
+        client_run.callbacks.give(results)
+    return client_run
 
 
 def _check(results: dict[CallId, ToolOutput], *, known: set[CallId], wanted: list[CallId]) -> None:
@@ -270,8 +274,8 @@ async def _go_on(
     specs = [*order.tools, *(_spec_of(name) for name in _names(theirs) if name not in lent)]
     callbacks = ClientTools(specs) if specs else None
     options = RunOptions(model=order.options.model, params=order.options.params, hooks=order.options.hooks)
-    held = await begin(call.desk, session, Resume(options), callbacks)
-    return await _give(call, held, args.prompt, results)
+    client_run = await begin(call.context, session, Resume(options), callbacks)
+    return await _give(call, client_run, args.prompt, results)
 
 
 def _open_calls(cut: RunState) -> list[ToolCall]:
@@ -319,15 +323,15 @@ class Done(Struct, frozen=True):
     schema_warnings: list[SchemaWarning] | None = None
 
 
-async def _follow(call: Call, held: ClientRun) -> Answered:
-    match await follow_and_notify(call, held):
+async def _follow(call: Call, client_run: ClientRun) -> Answered:
+    match await follow_and_notify(call, client_run):
         case Ended(result=result):
             return _done(result)
         case NeedsResults(calls=calls):
             pending = [PendingCall(one.name, {**one.args, "tool_use_id": one.id}) for one in calls]
-            return json_result(Pending(_text(WAITING), held.session, "pending_tool_call", pending))
+            return json_result(Pending(_text(WAITING), client_run.session, "pending_tool_call", pending))
         case NeedsAnswers() as stop:
-            return input_required(held, stop)
+            return input_required(client_run, stop)
 
 
 def _done(result: Result) -> CallToolResult:
@@ -338,10 +342,19 @@ def _done(result: Result) -> CallToolResult:
         hint = f" (to allow it, add the rule allow {', '.join(rules)} in the settings)" if rules else ""
         code = problem.code if problem is not None else result.outcome.upper()
         raise MCPError(INTERNAL_ERROR, f"{reason}{hint}", {"code": code, "session_id": result.session_id})
-    told = run_result(result)
-    warnings = None if told.schema_warnings is msgspec.UNSET else told.schema_warnings
+    shown = run_result(result)
+    warnings = None if shown.schema_warnings is msgspec.UNSET else shown.schema_warnings
     value = result.structured_output
-    return json_result(Done(_text(told.text), told.session_id, told.turns, told.tool_calls, value, warnings))
+    return json_result(
+        Done(
+            _text(shown.text),
+            shown.session_id,
+            shown.turns,
+            shown.tool_calls,
+            value,
+            warnings,
+        )
+    )
 
 
 def _text(text: str) -> list[dict[str, str]]:

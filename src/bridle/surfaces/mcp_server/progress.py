@@ -63,9 +63,9 @@ def _line(item: Record | Delta) -> str:
         case TurnStarted(turn=turn):
             return f"turn {turn}"
         case Retrying() as again:
-            return f"trying again ({again.attempt} of {again.max_attempts}): {again.message}"
+            return f"retrying ({again.attempt} of {again.max_attempts}): {again.message}"
         case ModelSwitched() as switched:
-            return f"going on with {switched.model}: {switched.reason}"
+            return f"continuing with {switched.model}: {switched.reason}"
         case ChildStarted() as child:
             return f"{child.name} started: {child.task}"
         case Compacted():

@@ -18,12 +18,18 @@ from bridle.core.protocol import Delete, Prompt, Resume, RunOptions, SessionCrea
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import title_from
 from bridle.surfaces.mcp_server.arguments import ResumeArgs, RunArgs, read_arguments
-from bridle.surfaces.mcp_server.caller_trust import check_options
 from bridle.surfaces.mcp_server.client import Ended, NeedsAnswers, NeedsResults, Stop, follow, submit_answer
 from bridle.surfaces.mcp_server.client_tools import ClientTools
 from bridle.surfaces.mcp_server.elicitation import answer_of
 from bridle.surfaces.mcp_server.runs import ClientRun
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext, input_required, tool_result
+from bridle.surfaces.mcp_server.tool_context import (
+    Answered,
+    Call,
+    ServerContext,
+    check_options,
+    input_required,
+    tool_result,
+)
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.run_driver import rules_needed
@@ -33,8 +39,8 @@ from bridle.surfaces.shared.skill_prompt import expand_in
 
 async def run(call: Call) -> Answered:
     """Run a prompt in a new or an existing session."""
-    if (held := await find_returning_run(call)) is not None:
-        return await _follow(call, held)
+    if (client_run := await find_returning_run(call)) is not None:
+        return await _follow(call, client_run)
     args = read_arguments(call.params.arguments, RunArgs)
     more = {
         "system": args.system,
@@ -45,51 +51,53 @@ async def run(call: Call) -> Answered:
     if args.session_id:
         session, created = await find_session(call.api, args.session_id)
         options = replace(options, agent=args.agent if args.agent not in ("", created.agent) else None)
-        where = await asyncio.to_thread(call.desk.folders.path, args.cwd) if args.cwd else created.cwd
+        where = await asyncio.to_thread(call.context.folders.path, args.cwd) if args.cwd else created.cwd
         options = replace(options, cwd=where if where != created.cwd else None)
-        prompt = await make_prompt(call.desk, args.prompt, options, where, if_busy=args.if_busy, key=args.key)
-        held = await begin(call.desk, session, prompt)
+        prompt = await make_prompt(
+            call.context, args.prompt, options, where, if_busy=args.if_busy, key=args.key
+        )
+        client_run = await begin(call.context, session, prompt)
     else:
-        where = await asyncio.to_thread(call.desk.folders.path, args.cwd)
-        prompt = await make_prompt(call.desk, args.prompt, options, where, key=args.key)
+        where = await asyncio.to_thread(call.context.folders.path, args.cwd)
+        prompt = await make_prompt(call.context, args.prompt, options, where, key=args.key)
         title = title_from(args.prompt) if args.prompt != prompt.message.text else ""
-        held = await begin_new(call.desk, prompt, cwd=where, agent=args.agent, title=title)
-    return await _follow(call, held)
+        client_run = await begin_new(call.context, prompt, cwd=where, agent=args.agent, title=title)
+    return await _follow(call, client_run)
 
 
 async def resume(call: Call) -> Answered:
     """Continue a session with a prompt, or resume its cut-off run."""
-    if (held := await find_returning_run(call)) is not None:
-        return await _follow(call, held)
+    if (client_run := await find_returning_run(call)) is not None:
+        return await _follow(call, client_run)
     args = read_arguments(call.params.arguments, ResumeArgs)
     session, created = await find_session(call.api, args.session_id)
     command: Prompt | Resume
     if args.prompt:
-        command = await make_prompt(call.desk, args.prompt, args.options(), created.cwd)
+        command = await make_prompt(call.context, args.prompt, args.options(), created.cwd)
     else:
         options = args.options()
-        command = Resume(await asyncio.to_thread(_in_folder, options, created.cwd, call.desk))
-    return await _follow(call, await begin(call.desk, session, command))
+        command = Resume(await asyncio.to_thread(_in_folder, options, created.cwd, call.context))
+    return await _follow(call, await begin(call.context, session, command))
 
 
-async def _follow(call: Call, held: ClientRun) -> Answered:
-    match await follow_and_notify(call, held):
+async def _follow(call: Call, client_run: ClientRun) -> Answered:
+    match await follow_and_notify(call, client_run):
         case Ended(result=result):
-            text = describe_result(result, trusts_caller=call.desk.trusts_caller)
+            text = describe_result(result, trusts_caller=call.context.trusts_caller)
             return tool_result(text, result, is_error=not result.has_answer)
         case NeedsAnswers() as stop:
-            return input_required(held, stop)
+            return input_required(client_run, stop)
         case NeedsResults():
-            raise AssertionError("a run without tools of its client waits for none")
+            raise AssertionError("a run without client tools cannot wait for results")
 
 
 # ---------------------------------------------------------------------------- shared by tools that run
 
 
-async def follow_and_notify(call: Call, held: ClientRun) -> Stop:
+async def follow_and_notify(call: Call, client_run: ClientRun) -> Stop:
     """Follow a run for a call, and notify subscribers of its resource."""
-    stop = await follow(call.desk.runs, held, call.client)
-    await call.desk.bus.publish(ResourceUpdated(uri=session_uri(held.session)))
+    stop = await follow(call.context.runs, client_run, call.client)
+    await call.context.bus.publish(ResourceUpdated(uri=session_uri(client_run.session)))
     return stop
 
 
@@ -98,17 +106,17 @@ async def find_returning_run(call: Call) -> ClientRun | None:
     state = call.params.request_state
     if state is None:
         return None
-    held = call.desk.runs.by_token(state)
-    if held is None:
+    client_run = call.context.runs.by_token(state)
+    if client_run is None:
         raise UsageError(
-            "the run that asked does not wait any more", hint="bridle_sessions says how its session is"
+            "the run no longer waits for this answer", hint="bridle_sessions shows the state of its session"
         )
     for call_id, given in (call.params.input_responses or {}).items():
-        asked = {str(known): one for known, one in held.asked.items()}.get(call_id)
+        asked = {str(known): one for known, one in client_run.asked.items()}.get(call_id)
         if asked is not None and isinstance(given, ElicitResult):
-            held.settle(asked.call_id)
-            await submit_answer(call.api, held.session, answer_of(asked, given))
-    return held
+            client_run.settle(asked.call_id)
+            await submit_answer(call.api, client_run.session, answer_of(asked, given))
+    return client_run
 
 
 async def find_session(api: SessionApi, wanted: str) -> tuple[SessionId, SessionCreated]:
@@ -120,24 +128,30 @@ async def find_session(api: SessionApi, wanted: str) -> tuple[SessionId, Session
 
 
 async def make_prompt(
-    desk: ServerContext, text: str, options: RunOptions, cwd: str, *, if_busy: str = "reject", key: str = ""
+    context: ServerContext,
+    text: str,
+    options: RunOptions,
+    cwd: str,
+    *,
+    if_busy: str = "reject",
+    key: str = "",
 ) -> Prompt:
     """Create a prompt: expand skills, resolve rules in its folder; raises BridleError."""
 
     def prepared() -> tuple[str, RunOptions]:
-        words = expand_in(text, cwd, desk.folders.environ) if text.startswith("/") else text
-        return words, _in_folder(options, cwd, desk)
+        words = expand_in(text, cwd, context.folders.environ) if text.startswith("/") else text
+        return words, _in_folder(options, cwd, context)
 
     words, local = await asyncio.to_thread(prepared)
     return Prompt(user_message(words), local, "queue" if if_busy == "queue" else "reject", key)
 
 
-def _in_folder(options: RunOptions, cwd: str, desk: ServerContext) -> RunOptions:
+def _in_folder(options: RunOptions, cwd: str, context: ServerContext) -> RunOptions:
     """Return options whose rules are resolved in a folder: with `~/` and absolute paths expanded."""
 
     def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:
         rules = [parse_rule(action, text) for text in texts]
-        return tuple(map(str, resolve_rules(rules, find_user_folder(desk.folders.environ), Path(cwd))))
+        return tuple(map(str, resolve_rules(rules, find_user_folder(context.folders.environ), Path(cwd))))
 
     return replace(
         options,
@@ -148,7 +162,7 @@ def _in_folder(options: RunOptions, cwd: str, desk: ServerContext) -> RunOptions
 
 
 async def begin_new(
-    desk: ServerContext,
+    context: ServerContext,
     prompt: Prompt,
     *,
     cwd: str,
@@ -157,23 +171,23 @@ async def begin_new(
     callbacks: ClientTools | None = None,
 ) -> ClientRun:
     """Create a session with a run; delete the session if the prompt is rejected."""
-    session = await desk.api.create(cwd=cwd, agent=agent, title=title)
+    session = await context.api.create(cwd=cwd, agent=agent, title=title)
     try:
-        held = await begin(desk, session, prompt, callbacks)
+        client_run = await begin(context, session, prompt, callbacks)
     except BridleError:
-        await desk.api.submit(session, Delete())
+        await context.api.submit(session, Delete())
         raise
-    await desk.bus.publish(ResourcesListChanged())
-    await desk.bus.publish(ResourceUpdated(uri=LIST))
-    return held
+    await context.bus.publish(ResourcesListChanged())
+    await context.bus.publish(ResourceUpdated(uri=LIST))
+    return client_run
 
 
 async def begin(
-    desk: ServerContext, session: SessionId, command: Prompt | Resume, callbacks: ClientTools | None = None
+    context: ServerContext, session: SessionId, command: Prompt | Resume, callbacks: ClientTools | None = None
 ) -> ClientRun:
     """Start a run of a session; raises Refused for options its caller may not use."""
-    await check_options(desk, session, command.options)
-    return await desk.runs.begin(session, command, callbacks)
+    await check_options(context, session, command.options)
+    return await context.runs.begin(session, command, callbacks)
 
 
 def describe_result(result: Result, *, trusts_caller: bool) -> str:
@@ -183,8 +197,8 @@ def describe_result(result: Result, *, trusts_caller: bool) -> str:
         lines.append(f"The run ended {result.outcome}: {result.reason or result.outcome}")
     rules = rules_needed(result)
     if rules and trusts_caller:
-        lines.append(f"To let it through, run it again with allow: {', '.join(rules)}")
+        lines.append(f"To allow it, run it again with allow: {', '.join(rules)}")
     elif rules:
-        lines.append(f"The user can let it through in the settings, with allow: {', '.join(rules)}")
+        lines.append(f"The user can allow it in the settings, with allow: {', '.join(rules)}")
     lines += result.schema_warnings
     return "\n\n".join(lines)

@@ -57,7 +57,7 @@ class ClientRun:
         self.result: Result | None = None
         self.error: BaseException | None = None
         self.changed = asyncio.Event()
-        self.told: tuple[CallId, ...] = ()
+        self.announced: tuple[CallId, ...] = ()
         """The calls whose results the client was asked for."""
         self.is_followed = False
         self._questions = OpenQuestions(leave_to_others)
@@ -140,7 +140,7 @@ class ClientRuns:
         self._rest_s = rest_s
         self.is_leaving = False
         """True when the client leaves: runs in a daemon then continue."""
-        self._held: dict[str, ClientRun] = {}
+        self._runs: dict[str, ClientRun] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._driving: set[asyncio.Task[None]] = set()
         self._cancelling: set[asyncio.Task[None]] = set()
@@ -163,17 +163,17 @@ class ClientRuns:
 
     def by_token(self, token: str) -> ClientRun | None:
         """Return the run with this token; None if there is none."""
-        return self._held.get(token)
+        return self._runs.get(token)
 
     def run_with_tools(self, session: SessionId) -> ClientRun | None:
         """Return the active run of a session that has client tools; None if there is none."""
-        found = (one for one in self._held.values() if one.session == session and not one.is_over)
+        found = (one for one in self._runs.values() if one.session == session and not one.is_over)
         return next((one for one in found if one.callbacks is not None), None)
 
     @property
-    def held(self) -> Sequence[ClientRun]:
+    def client_run(self) -> Sequence[ClientRun]:
         """The runs that have not ended, and those whose clients do not know their end yet."""
-        return tuple(self._held.values())
+        return tuple(self._runs.values())
 
     # ------------------------------------------------------------------ start and end
 
@@ -190,92 +190,94 @@ class ClientRuns:
         If `is_attended` is False, no call will follow it: its approvals and questions get no answer from a
         person.
         """
-        if len(self._held) >= self._most:
+        if len(self._runs) >= self._most:
             raise SessionBusy(
-                f"{self._most} runs are active or wait for their clients",
+                f"{self._most} runs are active or waiting for their clients",
                 hint="give their results, or cancel some",
             )
-        held = ClientRun(session, callbacks)
-        self._held[held.token] = held
+        client_run = ClientRun(session, callbacks)
+        self._runs[client_run.token] = client_run
         task = asyncio.create_task(
-            self._drive(held, command, leave_to_others if is_attended else answer_unattended)
+            self._drive(client_run, command, leave_to_others if is_attended else answer_unattended)
         )
         self._driving.add(task)
         task.add_done_callback(self._driving.discard)
         try:
-            await held.begun.wait()
+            await client_run.begun.wait()
         except asyncio.CancelledError:
-            self.abandon(held, "the client has cancelled the call")
+            self.abandon(client_run, "the client cancelled the call")
             raise
-        if held.error is not None:
-            raise held.error
-        return held
+        if client_run.error is not None:
+            raise client_run.error
+        return client_run
 
-    async def _drive(self, held: ClientRun, command: Prompt | Resume, answer: Answerer) -> None:
+    async def _drive(self, client_run: ClientRun, command: Prompt | Resume, answer: Answerer) -> None:
         try:
             async with AsyncExitStack() as stack:
-                if held.callbacks is not None:
-                    await stack.enter_async_context(self.api.provide_tools(held.session, held.callbacks))
-                drive = await stack.enter_async_context(RunDriver(self.api, held.session, answer))
-                held.drive = drive
+                if client_run.callbacks is not None:
+                    await stack.enter_async_context(
+                        self.api.provide_tools(client_run.session, client_run.callbacks)
+                    )
+                drive = await stack.enter_async_context(RunDriver(self.api, client_run.session, answer))
+                client_run.drive = drive
                 receipt = await drive.start(command)
-                held.run_id, held.item_id = receipt.run_id, receipt.item_id
-                held.begun.set()
+                client_run.run_id, client_run.item_id = receipt.run_id, receipt.item_id
+                client_run.begun.set()
                 async for item in drive.items():
-                    held.run_id = drive.run_id
-                    held.take(item)
-                held.end(drive.result)
+                    client_run.run_id = drive.run_id
+                    client_run.take(item)
+                client_run.end(drive.result)
         except BridleError as error:
-            held.end(None, error)
+            client_run.end(None, error)
         except Exception as error:  # the call that follows it must report it
             log.exception("a run could not be followed")
-            held.end(None, error)
+            client_run.end(None, error)
         finally:
-            if held.token not in self._timers:  # else its client will return for the result
-                self.forget(held)
-            held.begun.set()
+            if client_run.token not in self._timers:  # else its client will return for the result
+                self.forget(client_run)
+            client_run.begun.set()
 
-    def forget(self, held: ClientRun) -> None:
+    def forget(self, client_run: ClientRun) -> None:
         """Remove a run: its client knows the result, or will not return."""
-        self.wake(held)
-        self._held.pop(held.token, None)
+        self.wake(client_run)
+        self._runs.pop(client_run.token, None)
 
     # ------------------------------------------------------------------ waiting for the client
 
-    def rest(self, held: ClientRun) -> None:
+    def rest(self, client_run: ClientRun) -> None:
         """Let a run wait for its client's next call, at most `rest_s`."""
-        late = f"nobody has answered it for {self._rest_s / 3600:g} hours"
+        late = f"no answer arrived for {self._rest_s / 3600:g} hours"
         loop = asyncio.get_running_loop()
-        self.wake(held)
-        self._timers[held.token] = loop.call_later(self._rest_s, self.abandon, held, late)
+        self.wake(client_run)
+        self._timers[client_run.token] = loop.call_later(self._rest_s, self.abandon, client_run, late)
 
-    def wake(self, held: ClientRun) -> None:
+    def wake(self, client_run: ClientRun) -> None:
         """Stop the timer, because the client is back."""
-        if (timer := self._timers.pop(held.token, None)) is not None:
+        if (timer := self._timers.pop(client_run.token, None)) is not None:
             timer.cancel()
 
-    def abandon(self, held: ClientRun, reason: str) -> None:
+    def abandon(self, client_run: ClientRun, reason: str) -> None:
         """Cancel a run without a client; if the client only disconnected, a run in a daemon continues."""
-        self.wake(held)
-        if held.is_over:
-            self.forget(held)
+        self.wake(client_run)
+        if client_run.is_over:
+            self.forget(client_run)
             return
         if self.is_leaving and self.api.is_remote:
             return
-        task = asyncio.create_task(self._cancel(held, reason))
+        task = asyncio.create_task(self._cancel(client_run, reason))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
-    async def _cancel(self, held: ClientRun, reason: str) -> None:
-        await held.begun.wait()
-        if held.is_over:
+    async def _cancel(self, client_run: ClientRun, reason: str) -> None:
+        await client_run.begun.wait()
+        if client_run.is_over:
             return
-        assert held.drive is not None
+        assert client_run.drive is not None
         try:
-            await held.drive.cancel(reason)
+            await client_run.drive.cancel(reason)
         except BridleError as error:
-            log.warning("session %s: its run could not be cancelled: %s", held.session, error)
+            log.warning("session %s: its run could not be cancelled: %s", client_run.session, error)
             return
-        while not held.is_over:
-            held.changed.clear()
-            await held.changed.wait()
+        while not client_run.is_over:
+            client_run.changed.clear()
+            await client_run.changed.wait()

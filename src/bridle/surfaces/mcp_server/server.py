@@ -22,7 +22,7 @@ from mcp_types import (
 import bridle
 from bridle.core.errors import BridleError
 from bridle.core.session_api import SessionApi
-from bridle.surfaces.mcp_server import prompts, resources
+from bridle.surfaces.mcp_server import resources
 from bridle.surfaces.mcp_server.client import Client, Context
 from bridle.surfaces.mcp_server.meerkat_tools import protocol_error
 from bridle.surfaces.mcp_server.runs import ClientRuns
@@ -32,8 +32,8 @@ from bridle.surfaces.shared.folder_info import Folders
 
 MAX_LISTENERS = 64
 INSTRUCTIONS = (
-    "bridle_run lets an agent work in a folder and returns its answer; bridle_resume goes on in its session. "
-    "bridle_sessions looks at sessions and steers, cancels or forks them. Sessions are also resources, "
+    "bridle_run lets an agent work in a folder and returns its answer; bridle_resume continues its session. "
+    "bridle_sessions reads sessions and steers, cancels or forks them. Sessions are also resources, "
     "and skills are prompts."
 )
 
@@ -41,9 +41,9 @@ INSTRUCTIONS = (
 class BridleServer:
     """The MCP server, and the runs it follows."""
 
-    def __init__(self, desk: ServerContext) -> None:
-        self.runs = desk.runs
-        self._desk = desk
+    def __init__(self, context: ServerContext) -> None:
+        self.runs = context.runs
+        self._context = context
         self.server: Server[Any] = Server(
             "bridle",
             version=bridle.__version__,
@@ -58,20 +58,20 @@ class BridleServer:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
-            on_subscriptions_listen=ListenHandler(desk.bus, max_subscriptions=MAX_LISTENERS),
+            on_subscriptions_listen=ListenHandler(context.bus, max_subscriptions=MAX_LISTENERS),
         )
 
     async def _list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=list_tools())
 
     async def _call_tool(self, context: Context, params: CallToolRequestParams) -> Answered:
-        return await call_tool(Call(self._desk, Client(context), params))
+        return await call_tool(Call(self._context, Client(context), params))
 
     async def _list_resources(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        with _told():
-            return await resources.list_resources(self._desk.api, params.cursor if params else None)
+        with _protocol_errors():
+            return await resources.list_resources(self._context.api, params.cursor if params else None)
 
     async def _list_templates(
         self, context: Context, params: PaginatedRequestParams | None
@@ -79,22 +79,22 @@ class BridleServer:
         return resources.list_templates()
 
     async def _read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        with _told():
-            return await resources.read_resource(self._desk.api, str(params.uri))
+        with _protocol_errors():
+            return await resources.read_resource(self._context.api, str(params.uri))
 
     async def _list_prompts(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
-        with _told():
-            return await prompts.list_prompts(self._desk.folders)
+        with _protocol_errors():
+            return await resources.list_prompts(self._context.folders)
 
     async def _get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        with _told():
-            return await prompts.get_prompt(self._desk.folders, params)
+        with _protocol_errors():
+            return await resources.get_prompt(self._context.folders, params)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _protocol_errors() -> Iterator[None]:
     """Convert BridleErrors to protocol errors."""
     try:
         yield

@@ -53,9 +53,8 @@ from bridle.surfaces.mcp_server.arguments import (
     needed_arguments,
     read_arguments,
 )
-from bridle.surfaces.mcp_server.caller_trust import require_trust
 from bridle.surfaces.mcp_server.run_tools import find_session
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, tool_result
+from bridle.surfaces.mcp_server.tool_context import Answered, Call, require_trust, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.shared.session_calls import export_session, fork_session, read_session
 from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
@@ -289,7 +288,7 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
     async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
         session, _ = await find_session(call.api, args.session_id)
         receipt = await call.api.submit(session, make(args))
-        await call.desk.bus.publish(ResourceUpdated(uri=session_uri(session)))
+        await call.context.bus.publish(ResourceUpdated(uri=session_uri(session)))
         return SessionsAnswer(
             action=args.action, seq=receipt.seq, run_id=receipt.run_id, item_id=receipt.item_id
         )
@@ -302,8 +301,8 @@ async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     if not await call.api.ask(IsRunning(session)):
         raise SessionNotRunning(f"session {session} is not running", hint="bridle_run begins a run")
-    held = await call.desk.runs.begin(session, Prompt(user_message(args.text)), is_attended=False)
-    return SessionsAnswer(action="queue", run_id=held.run_id, item_id=held.item_id)
+    client_run = await call.context.runs.begin(session, Prompt(user_message(args.text)), is_attended=False)
+    return SessionsAnswer(action="queue", run_id=client_run.run_id, item_id=client_run.item_id)
 
 
 async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
@@ -313,7 +312,7 @@ async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
         raise UsageError(f"no approval of the call {args.call_id!r} is open", hint="action read shows them")
     assert args.answer is not None
     if args.answer not in ("deny", "stop"):
-        require_trust(call.desk, "approving a call")
+        require_trust(call.context, "approving a call")
     receipt = await call.api.submit(session, Decide(CallId(args.call_id), args.answer, args.reason))
     return SessionsAnswer(action="decide", seq=receipt.seq)
 
@@ -342,8 +341,8 @@ async def _delete(call: Call, args: SessionsArgs) -> SessionsAnswer:
 
 
 async def _tell_list(call: Call) -> None:
-    await call.desk.bus.publish(ResourcesListChanged())
-    await call.desk.bus.publish(ResourceUpdated(uri=LIST))
+    await call.context.bus.publish(ResourcesListChanged())
+    await call.context.bus.publish(ResourceUpdated(uri=LIST))
 
 
 ACTIONS: Mapping[Action, SessionAction] = {

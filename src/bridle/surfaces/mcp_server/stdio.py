@@ -258,5 +258,5 @@ async def _write_all(
             await writer.write(f"{line}\n".encode())
             unanswered.settle(message)
         except OSError as error:
-            log.info("the client does not read any more: %s", error)
+            log.info("the client no longer reads: %s", error)
             return

@@ -1,5 +1,6 @@
-"""What tool handlers work with: the server's shared state, and one call of a client."""
+"""What tool handlers work with: the server's shared state, a call, and the limits of what a caller may do."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,14 +15,20 @@ from mcp_types import (
 )
 from msgspec import Struct
 
+from bridle.config.agents import load_agent
+from bridle.config.project_keys import STRICTNESS
+from bridle.core.budget import Limits
 from bridle.core.errors import BridleError
+from bridle.core.ids import SessionId
+from bridle.core.protocol import RunOptions
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.mcp_server.client import Client, NeedsAnswers
 from bridle.surfaces.mcp_server.elicitation import form_of
 from bridle.surfaces.mcp_server.runs import ClientRun, ClientRuns
-from bridle.surfaces.shared.error_codes import classify_error
+from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused, classify_error
 from bridle.surfaces.shared.folder_info import Folders
 from bridle.surfaces.shared.folder_queries import FolderQueries
+from bridle.surfaces.shared.session_calls import origin
 
 CODE = "bridle/code"
 """The metadata key of an error's code, next to its text."""
@@ -48,14 +55,14 @@ class ServerContext(Struct, frozen=True):
 class Call(Struct, frozen=True):
     """One call of a tool."""
 
-    desk: ServerContext
+    context: ServerContext
     client: Client
     params: CallToolRequestParams
 
     @property
     def api(self) -> SessionApi:
         """Return where the sessions are."""
-        return self.desk.api
+        return self.context.api
 
 
 Handler = Callable[[Call], Awaitable[Answered]]
@@ -79,11 +86,46 @@ def error_result(error: BridleError) -> CallToolResult:
     )
 
 
-def input_required(held: ClientRun, stop: NeedsAnswers) -> InputRequiredResult:
+def input_required(client_run: ClientRun, stop: NeedsAnswers) -> InputRequiredResult:
     """Return questions; the client repeats the call with the answers, and the token identifies its run."""
     return InputRequiredResult(
         input_requests={
             str(call_id): ElicitRequest(params=form_of(asked)) for call_id, asked in stop.questions.items()
         },
-        request_state=held.token,
+        request_state=client_run.token,
     )
+
+
+# ---------------------------------------------------------------------------- caller trust
+
+
+FLAG = "--trust-caller"
+
+
+def require_trust(context: ServerContext, what: str) -> None:
+    """Raise Refused unless the caller is trusted to do what only the user may do."""
+    if not context.trusts_caller:
+        raise Refused(
+            CAPABILITY_UNAVAILABLE,
+            f"{what}: only the user may do that",
+            hint=f"bridle mcp serve {FLAG} lets it",
+        )
+
+
+async def check_options(context: ServerContext, session: SessionId, options: RunOptions) -> None:
+    """Check that run options exceed no setting of the user; raises Refused, SessionNotFound, ConfigError."""
+    usual = RunOptions()
+    for name in ("allow", "until", "hooks"):
+        if getattr(options, name) != getattr(usual, name):
+            require_trust(context, name)
+    if context.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
+        return
+    created = await origin(context.api, session)
+    cwd, name = options.cwd or created.cwd, options.agent or created.agent
+    agent = await asyncio.to_thread(lambda: load_agent(name, context.folders.settings(cwd)).agent)
+    if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(agent.mode):
+        require_trust(context, f'a looser mode than "{agent.mode}"')
+    for name in Limits.__struct_fields__:
+        wanted, most = getattr(options.limits, name), getattr(agent.limits, name)
+        if wanted is not None and most is not None and wanted > most:
+            require_trust(context, f"more {name} than {most:g}")

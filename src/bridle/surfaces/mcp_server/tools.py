@@ -8,7 +8,7 @@ from mcp_types import INVALID_PARAMS, Tool, ToolAnnotations
 from msgspec import Struct
 
 from bridle.core.errors import BridleError
-from bridle.surfaces.mcp_server import config_tools, folder_tool, meerkat_tools, run_tools, sessions
+from bridle.surfaces.mcp_server import config_tools, meerkat_tools, run_tools, sessions
 from bridle.surfaces.mcp_server.arguments import (
     ALL_SESSIONS_ARGS,
     ConfigArgs,
@@ -59,35 +59,35 @@ OFFERS: Mapping[str, ToolDefinition] = {
         RunArgs,
         "Run an agent",
         "Let an agent work on a prompt in a folder, with tools for files, commands and the web, and return "
-        "its answer. What needs an approval is asked for; where nobody can be asked the run stops and says "
-        "which rules would let it through. The session stays: bridle_resume goes on in it.",
+        "its answer. It asks for the approvals it needs; if it cannot ask, the run stops and names the "
+        "rules that would allow the call. The session is kept: bridle_resume continues it.",
         Result,
     ),
     "bridle_resume": ToolDefinition(
         run_tools.resume,
         ResumeArgs,
-        "Go on in a session",
-        "Go on in a session with a further prompt, or without one with a run that was cut off.",
+        "Continue a session",
+        "Continue a session with another prompt; without a prompt, resume its interrupted run.",
         Result,
     ),
     "bridle_sessions": ToolDefinition(
         sessions.sessions,
         ALL_SESSIONS_ARGS,
         "Sessions",
-        "Look at sessions and tell them something. list: all, newest first. read: how one is and what it "
-        "waits for. history: its records. transcript: the conversation as Markdown. export: the same, or "
-        "all of it as JSON, or as a page. usage: what it and its sub-agents have used. "
+        "Read and control sessions. list: all, newest first. read: the state of one and what it waits for. "
+        "history: its records. transcript: the conversation as Markdown. export: the session as Markdown, "
+        "JSON or an HTML page. usage: what it and its sub-agents have used. "
         + "".join(f"{row.action}: {row.doc[0].lower()}{row.doc[1:]}. " for row in SESSION_QUERIES)
         + "cancel, steer (text reaches the active run), queue (text runs next), drop, decide (answer "
         "an approval), reply (answer a question), fork, rewind, compact, rename, archive, restore, delete.",
         sessions.ANY_ANSWER,
     ),
     "bridle_folder": ToolDefinition(
-        folder_tool.folder,
+        config_tools.folder,
         FolderArgs,
-        "What is in a folder",
-        "Look at what there is in a folder: the agents that bridle_run takes, skills, the models that can be "
-        "asked, the rules that hold, how tool servers are; or at the stats of all sessions.",
+        "Query a folder",
+        "List the agents, skills, available models, rules or servers of a folder, or the usage of all "
+        "sessions.",
         FolderView,
         changes=False,
     ),
@@ -95,9 +95,9 @@ OFFERS: Mapping[str, ToolDefinition] = {
         config_tools.config,
         ConfigArgs,
         "Settings",
-        "get: what the user's settings file says, or with a key which settings hold in a folder; set: one "
-        "setting, or all of them; patch: a JSON merge patch. Secrets are hidden. Only a caller whom the "
-        "user trusts may change something.",
+        "get: the user's settings file, or with a key the settings that apply in a folder; set: one "
+        "setting, or all of them; patch: a JSON merge patch. Secrets are hidden. Only a caller that the "
+        "user trusts may change settings.",
         config_tools.ConfigAnswer,
     ),
     "meerkat_run": ToolDefinition(

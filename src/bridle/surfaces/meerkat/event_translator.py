@@ -166,12 +166,12 @@ class EventTranslator:
 
     def _reply(self, event: ModelReplied) -> list[AgentEvent]:
         self._stop_reason = event.stop_reason
-        message, told = event.message, list[AgentEvent]()
+        message, events = event.message, list[AgentEvent]()
         if reasoning := message.reasoning:
-            told.append(ReasoningComplete(reasoning))
+            events.append(ReasoningComplete(reasoning))
         if text := message.text:
-            told.append(TextComplete(text))
-        return [*told, *(ToolCallRequested(call.id, call.name, call.args) for call in message.calls)]
+            events.append(TextComplete(text))
+        return [*events, *(ToolCallRequested(call.id, call.name, call.args) for call in message.calls)]
 
     def _end(self, event: RunEnded) -> list[AgentEvent]:
         begun = self._begin(Message("user", ())) if self._awaits_prompt else []
@@ -226,16 +226,16 @@ class EventTranslator:
 
 def _finished(event: ToolFinished) -> list[AgentEvent]:
     result = event.result
-    told: list[AgentEvent] = []
+    events: list[AgentEvent] = []
     late = _LATE.fullmatch(result.output) if result.is_error else None
     if late is not None:
-        told.append(ToolExecutionTimedOut(result.call_id, result.name, int(float(late[1]) * 1000)))
-    told.append(
+        events.append(ToolExecutionTimedOut(result.call_id, result.name, int(float(late[1]) * 1000)))
+    events.append(
         ToolExecutionCompleted(result.call_id, result.name, result.output, result.is_error, event.duration_ms)
     )
     if event.parent is None:  # the model does not get the results of nested calls
-        told.append(ToolResultReceived(result.call_id, result.name, result.is_error, result.output))
-    return told
+        events.append(ToolResultReceived(result.call_id, result.name, result.is_error, result.output))
+    return events
 
 
 def _warning(event: BudgetWarned | BudgetExhausted) -> list[AgentEvent]:

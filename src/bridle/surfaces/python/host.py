@@ -20,7 +20,7 @@ class _ClientToolsHandle(Struct, frozen=True):
     """Client tools that a session has for a limited time."""
 
     session: SessionId
-    lent: PythonTools
+    tools: PythonTools
     stack: AsyncExitStack
     """Closing it removes the tools from the session."""
 
@@ -44,7 +44,7 @@ class Host:
         self._builtins: list[str] | None = None
         self._endings: set[asyncio.Task[None]] = set()
         self._numbers = itertools.count(1)
-        self._loans: dict[int, _ClientToolsHandle] = {}
+        self._handles: dict[int, _ClientToolsHandle] = {}
         self._turns: weakref.WeakValueDictionary[SessionId, asyncio.Lock] = weakref.WeakValueDictionary()
 
     @property
@@ -60,41 +60,41 @@ class Host:
 
     # ------------------------------------------------------------------ tools
 
-    async def lend(self, session: SessionId, cwd: str, tools: Sequence[Tool]) -> int:
-        """Give a session tools of the program; return a handle for `give_back`, 0 if there are none."""
+    async def add_tools(self, session: SessionId, cwd: str, tools: Sequence[Tool]) -> int:
+        """Give a session tools of the program; return a handle for `remove_tools`, 0 if there are none."""
         everywhere = self.tools if self.api.is_remote else ()
         if not tools and not everywhere:
             return 0
-        lent, stack = PythonTools((*everywhere, *tools), session, cwd), AsyncExitStack()
-        await stack.enter_async_context(self.api.provide_tools(session, lent))
+        provided, stack = PythonTools((*everywhere, *tools), session, cwd), AsyncExitStack()
+        await stack.enter_async_context(self.api.provide_tools(session, provided))
         number = next(self._numbers)
-        self._loans[number] = _ClientToolsHandle(session, lent, stack)
+        self._handles[number] = _ClientToolsHandle(session, provided, stack)
         return number
 
-    async def give_back(self, number: int) -> None:
+    async def remove_tools(self, number: int) -> None:
         """Remove the tools of a handle from their session; does nothing if that is already done."""
-        loan = self._loans.pop(number, None)
-        if loan is not None:
-            await loan.stack.aclose()
+        handle = self._handles.pop(number, None)
+        if handle is not None:
+            await handle.stack.aclose()
 
-    def remove_tools_with(self, borrower: object, number: int) -> "weakref.finalize[Any, Any]":
-        """Remove the tools of a handle once `borrower` is garbage-collected."""
+    def remove_tools_after(self, owner: object, number: int) -> "weakref.finalize[Any, Any]":
+        """Remove the tools of a handle once `owner` is garbage-collected."""
         loop = asyncio.get_running_loop()
 
         def ended() -> None:
             with suppress(RuntimeError):  # the loop is closed, and so is Bridle
                 loop.call_soon_threadsafe(self._end_unseen, number)  # any thread may collect garbage
 
-        finalizer = weakref.finalize(borrower, ended)
+        finalizer = weakref.finalize(owner, ended)
         finalizer.atexit = False
         return finalizer
 
     def _end_unseen(self, number: int) -> None:
         async def end() -> None:
             with suppress(BridleError):  # no caller could handle it
-                await self.give_back(number)
+                await self.remove_tools(number)
 
-        if number in self._loans:
+        if number in self._handles:
             self._keep(asyncio.create_task(end()))
 
     async def tool_names(self, session: SessionId) -> list[str]:
@@ -102,8 +102,8 @@ class Host:
         if self._builtins is None:
             self._builtins = await asyncio.to_thread(self._find_builtins)
         names = [tool.spec.name for tool in self.tools]
-        for loan in self._loans.values():
-            names += [spec.name for spec in loan.lent.specs if loan.session == session]
+        for handle in self._handles.values():
+            names += [spec.name for spec in handle.tools.specs if handle.session == session]
         return list(dict.fromkeys((*names, *self._builtins)))
 
     # ------------------------------------------------------------------ closing
@@ -122,7 +122,7 @@ class Host:
         """Wait for what is ending, take everything back and close the session API."""
         if self._endings:
             await asyncio.wait(self._endings)
-        for number in list(self._loans):
-            await self.give_back(number)
+        for number in list(self._handles):
+            await self.remove_tools(number)
         self._is_closed = True
         await self._api.aclose()

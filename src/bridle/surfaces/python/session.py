@@ -93,8 +93,8 @@ class Session:
     ) -> Self:
         """Open a stored session and give it its tools; raises SessionNotFound, UsageError."""
         session = cls(host, session_id, cwd, tools, options)
-        if provided := await host.lend(session_id, cwd, tools):
-            session._provided, session._forgotten = provided, host.remove_tools_with(session, provided)
+        if provided := await host.add_tools(session_id, cwd, tools):
+            session._provided, session._forgotten = provided, host.remove_tools_after(session, provided)
         return session
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Session:
 
     async def aclose(self) -> None:
         """Remove the program's tools from it; the session and its runs stay."""
-        await self._host.give_back(self._provided)
+        await self._host.remove_tools(self._provided)
 
     # ------------------------------------------------------------------ runs
 
@@ -192,11 +192,11 @@ class Session:
     ) -> RunStream[Any]:
         """Run a prompt as `run` does, and yield everything that happens; see RunStream."""
         merged = merge_options(self._options, **options)
-        told = self._run_options(merged, output)
+        run_options = self._run_options(merged, output)
 
         async def command() -> Prompt:  # keeps this object, and so its tools, alive until the run ends
             await self._check_tools(merged)
-            return Prompt(await to_message(prompt), told, key=key)
+            return Prompt(await to_message(prompt), run_options, key=key)
 
         return self._follow(command, merged, output, check=check)
 
@@ -246,11 +246,11 @@ class Session:
         follow the session. The session keeps its tools until it is closed.
         """
         merged = merge_options(self._options, **options)
-        told = self._run_options(merged)
+        run_options = self._run_options(merged)
         await self._check_tools(merged)
         if self._forgotten is not None:
             self._forgotten.detach()  # the run may start after this object is garbage-collected
-        return await self.submit(Prompt(await to_message(prompt), told, key=key))
+        return await self.submit(Prompt(await to_message(prompt), run_options, key=key))
 
     async def cancel(self, reason: str = "") -> None:
         """Cancel the active run; raises SessionNotRunning."""

@@ -29,7 +29,7 @@ class Signature(Struct, frozen=True):
         try:
             read = value_as(self.shape, args)
         except UsageError as error:
-            raise ToolError(str(error).replace(f"the value is no {self.shape.__name__}: ", "")) from error
+            raise ToolError(str(error).replace(f"the value is not a {self.shape.__name__}: ", "")) from error
         given = {name: getattr(read, name) for name in self.shape.__struct_fields__}
         return {name: value for name, value in given.items() if value is not UNSET}
 

@@ -252,7 +252,7 @@ def _json(name: str, value: Any) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=_plain).decode()
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise ToolError(f"{name} returned a {type(value).__name__}, which is no JSON: {error}") from error
+        raise ToolError(f"{name} returned a {type(value).__name__}, which is not JSON: {error}") from error
 
 
 def _plain(value: Any) -> Any:
@@ -277,7 +277,7 @@ def to_tools(given: Sequence[ToolLike]) -> list[Tool]:
         else:
             raise UsageError(
                 f"{one!r} is not a tool",
-                hint="give a typed function, a Tool or a ToolDispatcher; names of our own go to builtins",
+                hint="give a typed function, a Tool or a ToolDispatcher; built-in tools go to builtins",
             )
     names = [one.spec.name for one in made]
     if twice := next((name for name in names if names.count(name) > 1), None):

@@ -212,7 +212,7 @@ class RemoteService:
 
     async def _watch(self, session: SessionId, after: int | None) -> AsyncGenerator[Record | Delta, None]:
         number, watching = self._connection.next_number(), Watching()
-        hint = f"bridle attach {session} --resume goes on with what was recorded"
+        hint = f"bridle attach {session} --resume resumes from what was recorded"
         with self._connection.following(number, watching, hint):
             await self._connection.send(AskRequest(number, Watch(session, after)))
             while True:

@@ -88,7 +88,7 @@ class Outbox:
 # ---------------------------------------------------------------------------- connection
 
 
-GONE_HINT = "bridle daemon status; what was recorded is not lost"
+GONE_HINT = "bridle daemon status; recorded events are not lost"
 
 _answers = msgspec.json.Decoder(Answer)
 

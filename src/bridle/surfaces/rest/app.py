@@ -54,42 +54,42 @@ def make_app(
 
     Authentication and limits are enforced by the guard around it. `/ready` checks that the store responds,
     unless `readiness` is given; without `metrics`, `/metrics` returns 404. Clients that the guard admits by a
-    token other than the owner's get the session API that `gate` returns; `state.desks` ends their streams.
+    token other than the owner's get the session API that `gate` returns; `state.contexts` ends their streams.
     """
     # The document needs no token: it is built once, so that requests for it cannot overload the server.
     document = cache(lambda: encode(openapi(OPERATIONS)))
-    desk = ServiceContext(
+    context = ServiceContext(
         api=api,
         folders=folders,
         streams=streams,
         news=news or NewsFeed(api),
         files=FileFinder(),
-        books=UsageHistory(api),
+        usage_history=UsageHistory(api),
         live=live,
         document=document,
         readiness=readiness or Checks({"store": store_check(api)}),
         metrics=metrics,
     )
-    desks = ServiceContexts(desk, gate)
+    contexts = ServiceContexts(context, gate)
     table: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         table.setdefault(operation.path, {})[operation.method] = operation
-    ours = [Route(path, _endpoint(methods, desks), methods=[*methods]) for path, methods in table.items()]
+    ours = [Route(path, _endpoint(methods, contexts), methods=[*methods]) for path, methods in table.items()]
     app = Starlette(
         routes=[*ours, *routes],
         exception_handlers={404: _no_such_place, 405: _wrong_method},
     )
-    app.state.desks = desks
+    app.state.contexts = contexts
     app.router.redirect_slashes = False
     return app
 
 
-def _endpoint(methods: dict[str, Operation], desks: ServiceContexts) -> Endpoint:
+def _endpoint(methods: dict[str, Operation], contexts: ServiceContexts) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         try:
-            desk = await desks.of(request.scope.get("principal"), operation.looks_at)
-            return await operation.handler(await parse_request(operation, desk, request))
+            context = await contexts.of(request.scope.get("principal"), operation.read_path)
+            return await operation.handler(await parse_request(operation, context, request))
         except BridleError as error:
             return ProblemResponse(document_of(error))
         except ClientDisconnect:

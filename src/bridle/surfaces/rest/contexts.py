@@ -1,4 +1,4 @@
-"""The `Desk` of each client: the owner's, and one for every other token, which sees only its tenant."""
+"""The `ServiceContext` of each client: the owner's, and one for every other token, limited to its tenant."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,7 +14,7 @@ from bridle.surfaces.rest.usage_by_hour import UsageHistory
 from bridle.surfaces.shared.file_names import FileFinder
 from bridle.surfaces.shared.folder_info import Folders
 
-MAX_DESKS = 256
+MAX_CONTEXTS = 256
 
 
 class ServiceContexts:
@@ -27,50 +27,50 @@ class ServiceContexts:
         self._made: dict[Principal, ServiceContext] = {}
         self._is_stopped = False
 
-    async def of(self, principal: Principal | None, looks_at: str = "") -> ServiceContext:
+    async def of(self, principal: Principal | None, read_path: str = "") -> ServiceContext:
         """Return the context of a principal, None being the owner; raises NotAllowed, StoreError.
 
-        `looks_at` is the path of a read-only operation; the principal must be allowed to read it.
+        `read_path` is the path of a read-only operation; the principal must be allowed to read it.
         """
         if principal is None or self._gate is None or principal == NODE:
             return self._own
-        if looks_at:
-            await self._gate.look(principal, looks_at)
+        if read_path:
+            await self._gate.look(principal, read_path)
         folders = await folders_for(self._gate, principal, self._own.folders)
-        desk = self._made.pop(principal, None)
-        if desk is None:
-            desk = self._make(self._gate, principal, folders)
-        elif desk.folders != folders:
-            desk = replace(desk, folders=folders)
-        self._made[principal] = desk
-        for oldest in list(self._made)[:-MAX_DESKS]:
+        context = self._made.pop(principal, None)
+        if context is None:
+            context = self._make(self._gate, principal, folders)
+        elif context.folders != folders:
+            context = replace(context, folders=folders)
+        self._made[principal] = context
+        for oldest in list(self._made)[:-MAX_CONTEXTS]:
             del self._made[oldest]
-        return desk
+        return context
 
     def stop(self) -> None:
         """End all streams except the owner's."""
         self._is_stopped = True
-        for desk in self._made.values():
-            desk.streams.stop()
-            desk.news.stop()
+        for context in self._made.values():
+            context.streams.stop()
+            context.news.stop()
 
     def _make(self, gate: TokenGate, principal: Principal, folders: Folders) -> ServiceContext:
         api = gate.api(principal)
-        desk = replace(
+        context = replace(
             self._own,
             api=api,
             folders=folders,
             streams=Streams(api),
             news=NewsFeed(api),
             files=FileFinder(),
-            books=UsageHistory(api),
+            usage_history=UsageHistory(api),
             live=_seen_by(principal, self._own.live),
             metrics=self._own.metrics if principal.is_cluster_admin else None,
         )
         if self._is_stopped:
-            desk.streams.stop()
-            desk.news.stop()
-        return desk
+            context.streams.stop()
+            context.news.stop()
+        return context
 
 
 async def folders_for(gate: TokenGate, principal: Principal, all_folders: Folders) -> Folders:

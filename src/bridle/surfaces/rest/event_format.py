@@ -33,10 +33,10 @@ class EventEncoder(Protocol):
 
     @property
     def is_void(self) -> bool:
-        """True if the events sent so far are invalid: a new teller must start after the last record."""
+        """True if the events sent so far are invalid: a new encoder must start after the last record."""
         ...
 
-    def tell(self, item: Record | Delta) -> Sequence[Frame]:
+    def encode_item(self, item: Record | Delta) -> Sequence[Frame]:
         """Process the next record or delta and return the events to send now; some may be held back."""
         ...
 
@@ -60,7 +60,7 @@ class EventFormat(Struct, frozen=True):
     session's first, and the events of those that the client has seen are dropped.
     """
     open: Callable[[SessionApi, SessionId, int], Awaitable[EventEncoder]] | None = None
-    """Creates a teller that continues after a record, for a format that does not need all earlier ones."""
+    """Creates an encoder that continues after a record, for a format that does not need all earlier ones."""
     missed: Frame | None = None
     """The event for a client that was too slow, if it must discard everything it received."""
     hold_s: float = 0.0
@@ -70,7 +70,7 @@ class EventFormat(Struct, frozen=True):
 class _Plain(Struct):
     """Encodes each item at once."""
 
-    tell: Translate
+    encode_item: Translate
     is_void: bool = False
 
     def release(self) -> Sequence[Frame]:
@@ -89,12 +89,14 @@ OURS = EventFormat("bridle")
 """Records and deltas unchanged, each as one event named by its type."""
 
 
-async def open_encoder(api: SessionApi, session: SessionId, speech: EventFormat, upto: int) -> EventEncoder:
-    """Return a teller that continues after a record; raises SessionNotFound."""
-    if speech.open is not None:
-        return await speech.open(api, session, upto)
-    translate = speech.begin(session)
-    seq = 0 if speech.remembers else upto
+async def open_encoder(
+    api: SessionApi, session: SessionId, event_format: EventFormat, upto: int
+) -> EventEncoder:
+    """Return an encoder that continues after a record; raises SessionNotFound."""
+    if event_format.open is not None:
+        return await event_format.open(api, session, upto)
+    translate = event_format.begin(session)
+    seq = 0 if event_format.remembers else upto
     while seq < upto and (page := await api.ask(Records(session, seq, min(PAGE, upto - seq)))):
         for record in page:
             translate(record)
@@ -104,10 +106,10 @@ async def open_encoder(api: SessionApi, session: SessionId, speech: EventFormat,
 
 def event_bytes(frames: Sequence[Frame], seq: int | None = None) -> bytes:
     """Return the bytes of events; the last one carries the number, so that resuming loses none."""
-    told = [b"event: %b\ndata: %b\n\n" % (name.encode(), data) for name, data in frames]
-    if told and seq is not None:
-        told[-1] = b"id: %d\n%b" % (seq, told[-1])
-    return b"".join(told)
+    events = [b"event: %b\ndata: %b\n\n" % (name.encode(), data) for name, data in frames]
+    if events and seq is not None:
+        events[-1] = b"id: %d\n%b" % (seq, events[-1])
+    return b"".join(events)
 
 
 def item_bytes(item: Record | Delta, frames: Sequence[Frame]) -> bytes:

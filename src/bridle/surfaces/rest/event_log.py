@@ -48,9 +48,11 @@ class LogLimits(Struct, frozen=True):
 class EventLog:
     """The shared event log of a session in one event format, open while it has watchers."""
 
-    def __init__(self, api: SessionApi, session: SessionId, speech: EventFormat, bounds: LogLimits) -> None:
+    def __init__(
+        self, api: SessionApi, session: SessionId, event_format: EventFormat, bounds: LogLimits
+    ) -> None:
         self.session = session
-        self.speech = speech
+        self.event_format = event_format
         self.users = 0
         self.seq = 0
         """The newest record that is or was in the log."""
@@ -67,9 +69,9 @@ class EventLog:
         self._cut = (-1, 0, 0, b"")
         self._ready = asyncio.Event()
         self._news = asyncio.Event()
-        self._told_at = 0.0
-        self._teller: EventEncoder | None = None
-        self._telling: asyncio.TimerHandle | None = None
+        self._woken_at = 0.0
+        self._encoder: EventEncoder | None = None
+        self._waking: asyncio.TimerHandle | None = None
         self._releasing: asyncio.TimerHandle | None = None
         self._beating: asyncio.TimerHandle | None = None
         self._pumping: asyncio.Task[None] | None = None
@@ -88,7 +90,7 @@ class EventLog:
 
     async def aclose(self) -> None:
         """Stop watching the session."""
-        for timer in (self._telling, self._releasing, self._beating):
+        for timer in (self._waking, self._releasing, self._beating):
             if timer is not None:
                 timer.cancel()
         if self._pumping is not None:
@@ -116,18 +118,18 @@ class EventLog:
     def join(self) -> tuple[int, Sequence[Frame]]:
         """Return the start position for a watcher that has seen all records, and the events to send first."""
         self._release()
-        return self.end, () if self._teller is None else self._teller.welcome()
+        return self.end, () if self._encoder is None else self._encoder.welcome()
 
     async def news(self) -> None:
         """Wait for new entries or a heartbeat."""
         await self._news.wait()
 
-    def tell(self) -> None:
+    def wake(self) -> None:
         """Wake all waiting watchers."""
-        if self._telling is not None:
-            self._telling.cancel()
-            self._telling = None
-        self._told_at = asyncio.get_running_loop().time()
+        if self._waking is not None:
+            self._waking.cancel()
+            self._waking = None
+        self._woken_at = asyncio.get_running_loop().time()
         self._news.set()
         self._news.clear()
 
@@ -137,30 +139,32 @@ class EventLog:
         async with aclosing(self._api.watch(self.session, None)) as items:
             newest = await anext(items)
             assert isinstance(newest, Record)
-            self._teller = telling = await open_encoder(self._api, self.session, self.speech, newest.seq)
+            self._encoder = encoder = await open_encoder(
+                self._api, self.session, self.event_format, newest.seq
+            )
             self.seq = newest.seq
             self._ready.set()
             async for item in items:
-                frames = telling.tell(item)
+                frames = encoder.encode_item(item)
                 if isinstance(item, Record):
                     self._add(item.seq, item_bytes(item, frames))
                 elif frames:
                     self._add(self.seq, event_bytes(frames))
-                elif self.speech.hold_s and self._releasing is None:
+                elif self.event_format.hold_s and self._releasing is None:
                     loop = asyncio.get_running_loop()
-                    self._releasing = loop.call_later(self.speech.hold_s, self._release)
-                if telling.is_void:
-                    self._teller = None
-                    self._teller = telling = await open_encoder(
-                        self._api, self.session, self.speech, self.seq
+                    self._releasing = loop.call_later(self.event_format.hold_s, self._release)
+                if encoder.is_void:
+                    self._encoder = None
+                    self._encoder = encoder = await open_encoder(
+                        self._api, self.session, self.event_format, self.seq
                     )
 
     def _release(self) -> None:
-        """Add the events that the teller held back to the log."""
+        """Add the events that the encoder held back to the log."""
         if self._releasing is not None:
             self._releasing.cancel()
             self._releasing = None
-        if self._teller is not None and (frames := self._teller.release()):
+        if self._encoder is not None and (frames := self._encoder.release()):
             self._add(self.seq, event_bytes(frames))
 
     def _ended(self, pumping: asyncio.Task[None]) -> None:
@@ -169,9 +173,9 @@ class EventLog:
             return
         self.error = pumping.exception()
         if not isinstance(self.error, SessionNotFound):  # it was deleted
-            log.warning("session %s cannot be watched any more", self.session, exc_info=self.error)
+            log.warning("session %s can no longer be watched", self.session, exc_info=self.error)
         self._ready.set()
-        self.tell()
+        self.wake()
 
     def _add(self, seq: int, data: bytes) -> None:
         self.seq = seq
@@ -180,10 +184,10 @@ class EventLog:
         self.end += 1
         if len(self._entries) > self._bounds.entries or self._size > self._bounds.size_bytes:
             self._forget()
-        if self._telling is None:
+        if self._waking is None:
             loop = asyncio.get_running_loop()
-            self._telling = loop.call_later(
-                max(0.0, self._told_at + self._bounds.gather_s - loop.time()), self.tell
+            self._waking = loop.call_later(
+                max(0.0, self._woken_at + self._bounds.gather_s - loop.time()), self.wake
             )
 
     def _forget(self) -> None:
@@ -201,4 +205,4 @@ class EventLog:
     def _beat(self) -> None:
         """Wake the watchers regularly: those without new entries send a heartbeat to their clients."""
         self._beating = asyncio.get_running_loop().call_later(self._bounds.heartbeat_s, self._beat)
-        self.tell()
+        self.wake()

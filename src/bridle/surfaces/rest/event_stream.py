@@ -54,7 +54,7 @@ class Streams:
         self,
         session: SessionId,
         after: int | None = None,
-        speech: EventFormat = OURS,
+        event_format: EventFormat = OURS,
         *,
         preface: Sequence[Frame] = (),
         live: bool = True,
@@ -64,13 +64,13 @@ class Streams:
         `preface` comes first. If not `live`, it ends after the stored records. Raises SessionNotFound.
         """
         await self.api.ask(Records(session, limit=1))
-        return EventStream(self, session, after, speech, preface=preface, live=live)
+        return EventStream(self, session, after, event_format, preface=preface, live=live)
 
     def stop(self) -> None:
         """End every stream after its pending events."""
         self.is_stopped = True
         for channel in self._channels.values():
-            channel.tell()
+            channel.wake()
 
     @property
     def watched(self) -> int:
@@ -78,12 +78,12 @@ class Streams:
         return len(self._channels)
 
     @asynccontextmanager
-    async def channel(self, session: SessionId, speech: EventFormat) -> AsyncIterator[EventLog]:
+    async def channel(self, session: SessionId, event_format: EventFormat) -> AsyncIterator[EventLog]:
         """Share the event log of a session; the last user closes it."""
-        key = session, speech.name
+        key = session, event_format.name
         channel = self._channels.get(key)
         if channel is None or channel.error is not None:
-            channel = self._channels[key] = EventLog(self.api, session, speech, self._bounds)
+            channel = self._channels[key] = EventLog(self.api, session, event_format, self._bounds)
             channel.start()
         channel.users += 1
         try:
@@ -107,7 +107,7 @@ class EventStream(Response):
         streams: Streams,
         session: SessionId,
         after: int | None,
-        speech: EventFormat,
+        event_format: EventFormat,
         *,
         preface: Sequence[Frame],
         live: bool,
@@ -118,7 +118,7 @@ class EventStream(Response):
         self._streams = streams
         self._session = session
         self._after = after
-        self._speech = speech
+        self._event_format = event_format
         self._preface = preface
         self._live = live
 
@@ -132,16 +132,16 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b""})
             return
         async with asyncio.TaskGroup() as group:
-            telling = group.create_task(self._tell(send))
+            sending = group.create_task(self._send_events(send))
             leaving = group.create_task(_until_left(receive))
-            await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            telling.cancel()
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            sending.cancel()
             leaving.cancel()
 
     async def _start(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
 
-    async def _tell(self, send: Send) -> None:
+    async def _send_events(self, send: Send) -> None:
         try:
             await (self._follow(send) if self._live else self._read(send))
         except BridleError as error:
@@ -156,13 +156,13 @@ class EventStream(Response):
         """Send the stored records."""
         await self._greet(send)
         if self._after is not None:
-            telling = await self._teller(self._after)
-            await _send(send, event_bytes(telling.welcome()))
-            await self._catch_up(send, telling, self._after, None)
+            encoder = await self._open_encoder(self._after)
+            await _send(send, event_bytes(encoder.welcome()))
+            await self._catch_up(send, encoder, self._after, None)
 
     async def _follow(self, send: Send) -> None:
         """Send the stored records and then live events, until the server stops."""
-        async with self._streams.channel(self._session, self._speech) as channel:
+        async with self._streams.channel(self._session, self._event_format) as channel:
             seq, (position, welcome) = channel.seq, channel.join()
             await self._greet(send)
             if self._after is not None and self._after != seq:
@@ -192,21 +192,21 @@ class EventStream(Response):
         if after > channel.seq:  # the store is ahead of the log, or the number is invalid
             newer = await self._streams.api.ask(Records(self._session, channel.seq, PAGE))
             after = min(after, newer[-1].seq if newer else channel.seq)
-        telling = await self._teller(after)
-        await _send(send, event_bytes(telling.welcome()))
-        return await self._catch_up(send, telling, after, channel)
+        encoder = await self._open_encoder(after)
+        await _send(send, event_bytes(encoder.welcome()))
+        return await self._catch_up(send, encoder, after, channel)
 
     async def _regain(self, send: Send, channel: EventLog, position: int, seq: int) -> int:
         """Report to a client that it was too slow, and send the records it missed; deltas are lost."""
-        if self._speech.missed is not None:
-            await _send(send, event_bytes([self._speech.missed]))
+        if self._event_format.missed is not None:
+            await _send(send, event_bytes([self._event_format.missed]))
             return channel.seq
         lagged = Lagged(max(0, channel.end - position - (channel.seq - seq)))
-        telling = await self._teller(seq)
-        await _send(send, item_bytes(lagged, telling.tell(lagged)))
-        return await self._catch_up(send, telling, seq, channel)
+        encoder = await self._open_encoder(seq)
+        await _send(send, item_bytes(lagged, encoder.encode_item(lagged)))
+        return await self._catch_up(send, encoder, seq, channel)
 
-    async def _catch_up(self, send: Send, telling: EventEncoder, seq: int, channel: EventLog | None) -> int:
+    async def _catch_up(self, send: Send, encoder: EventEncoder, seq: int, channel: EventLog | None) -> int:
         """Send stored records to the end, or up to where the log continues."""
         while channel is None or (channel.seq != seq and channel.error is None):
             if channel is not None and channel.seq < seq:
@@ -221,16 +221,16 @@ class EventStream(Response):
             data: list[bytes] = []
             for record in page:
                 seq = record.seq
-                data.append(item_bytes(record, telling.tell(record)))
-                if telling.is_void:
+                data.append(item_bytes(record, encoder.encode_item(record)))
+                if encoder.is_void:
                     break
             await _send(send, b"".join(data))
-            if telling.is_void:
-                telling = await self._teller(seq)
+            if encoder.is_void:
+                encoder = await self._open_encoder(seq)
         return seq
 
-    async def _teller(self, upto: int) -> EventEncoder:
-        return await open_encoder(self._streams.api, self._session, self._speech, upto)
+    async def _open_encoder(self, upto: int) -> EventEncoder:
+        return await open_encoder(self._streams.api, self._session, self._event_format, upto)
 
 
 async def _send(send: Send, data: bytes) -> None:

@@ -99,7 +99,7 @@ class NewsFeed:
         if pumping.cancelled() or pumping is not self._pumping:
             return
         self._error = pumping.exception()
-        log.warning("no more news of the sessions", exc_info=self._error)
+        log.warning("the news of the sessions ended", exc_info=self._error)
         self._tell()
 
     def _add(self, news: SessionNews) -> None:
@@ -140,11 +140,11 @@ class WithNews(Response):
         """Send the stream; the news start after its headers and end with it."""
         shared = _SharedSend(send)
         async with asyncio.TaskGroup() as group:
-            telling = group.create_task(self._tell(shared))
+            sending = group.create_task(self._tell(shared))
             try:
                 await self._stream(scope, receive, shared)
             finally:
-                telling.cancel()
+                sending.cancel()
 
     async def _tell(self, send: "_SharedSend") -> None:
         await send.begun.wait()

@@ -4,7 +4,8 @@ Routes and the OpenAPI document are generated from the same table of operations,
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Generic, Literal, TypeVar
+from types import NoneType
+from typing import Any, Generic, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -37,7 +38,7 @@ class ServiceContext(Struct, frozen=True):
     streams: Streams
     news: NewsFeed
     files: FileFinder
-    books: UsageHistory
+    usage_history: UsageHistory
     live: Callable[[], Sequence[LiveSession]]
     document: Callable[[], bytes]
     """Returns the OpenAPI document; the first call takes a while."""
@@ -58,21 +59,24 @@ class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
 class ValidRequest(Struct, Generic[BodyT, QueryT, HeadersT], frozen=True):
     """A validated request."""
 
-    desk: ServiceContext
-    request: Request
+    context: ServiceContext
+    raw: Request
     body: BodyT
     query: QueryT
     headers: HeadersT
 
     @property
     def api(self) -> SessionApi:
-        """Return where the sessions are."""
-        return self.desk.api
+        """The session API."""
+        return self.context.api
 
     @property
     def session(self) -> SessionId:
         """The session in the path."""
-        return SessionId(self.request.path_params["id"])
+        return SessionId(self.raw.path_params["id"])
+
+
+PlainRequest = ValidRequest[None, Nothing, Nothing]
 
 
 Handler = Callable[[ValidRequest[Any, Any, Any]], Awaitable[Response]]
@@ -87,7 +91,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     name: str
     summary: str
     handler: Handler
-    only_looks: bool = False
+    reads_only: bool = False
     """True for an operation that changes nothing although it is not a GET."""
     answers: Any = None
     """The type of the JSON response; None if it is not JSON."""
@@ -108,9 +112,32 @@ class Operation(Struct, frozen=True, kw_only=True):
     """The types of alternative representations, by media type."""
 
     @property
-    def looks_at(self) -> str:
+    def read_path(self) -> str:
         """The path of a read-only operation; empty for one that changes something."""
-        return self.path if self.method == "GET" or self.only_looks else ""
+        return self.path if self.method == "GET" or self.reads_only else ""
+
+
+def operation(
+    method: Method, path: str, name: str, summary: str, answers: Any = None, **details: Any
+) -> Callable[[Handler], Operation]:
+    """Make an operation from a handler; the `ValidRequest` it takes names the body, query and headers."""
+
+    def make(handler: Handler) -> Operation:
+        body, query, headers = get_args(next(iter(get_type_hints(handler, include_extras=True).values())))
+        return Operation(
+            method=method,
+            path=path,
+            name=name,
+            summary=summary,
+            handler=handler,
+            answers=answers,
+            body=None if body is NoneType else body,
+            query=query,
+            headers=headers,
+            **details,
+        )
+
+    return make
 
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -20,14 +20,14 @@ _type_info = cache(inspect.type_info)  # takes a millisecond per type
 
 
 async def parse_request(
-    operation: Operation, desk: ServiceContext, request: Request
+    operation: Operation, context: ServiceContext, request: Request
 ) -> ValidRequest[Any, Any, Any]:
     """Validate a request; raises UsageError that names the field and what is wrong with it."""
     if "id" in request.path_params:
         _check_id(request.path_params["id"])
     return ValidRequest(
-        desk=desk,
-        request=request,
+        context=context,
+        raw=request,
         body=None if operation.body is None else await _body(await request.body(), operation.body),
         query=_read_query(request.query_params.multi_items(), operation.query),
         headers=_read_headers(request, operation.headers),

@@ -87,7 +87,7 @@ class UsageHistory:
     ) -> None:
         self._api = api
         self._now_ms = now_ms
-        self._books: dict[SessionId, _Book] = {}
+        self._usage: dict[SessionId, _SessionUsage] = {}
         self._reading = asyncio.Lock()  # so that no record is counted twice
 
     async def plots(self, since: int = 0, *, archived: bool = False) -> UsePlots:
@@ -104,36 +104,38 @@ class UsageHistory:
                 if session.updated_at < since:
                     continue
                 try:
-                    book = await self._brought_up(session)
+                    session_usage = await self._updated(session)
                 except StoreCorrupt:
                     left_out.append(session.id)
                     continue
-                plotting.add(book, root_of(session, sessions))
+                plotting.add(session_usage, root_of(session, sessions))
             self._let_go()
         return plotting.result(now, step, {one.id: one.title for one in sessions.values()}, left_out)
 
-    async def _brought_up(self, session: SessionSummary) -> "_Book":
+    async def _updated(self, session: SessionSummary) -> "_SessionUsage":
         """Return a session's book with all records counted; a session that is gone has no more."""
-        book = self._books.pop(session.id, None)
-        if book is None or book.seq > session.last_seq:  # deleted, and created again under the same name
-            book = _Book(session.agent)
-        while book.seq < session.last_seq:
+        session_usage = self._usage.pop(session.id, None)
+        if (
+            session_usage is None or session_usage.seq > session.last_seq
+        ):  # deleted, and created again under the same name
+            session_usage = _SessionUsage(session.agent)
+        while session_usage.seq < session.last_seq:
             try:
-                records = await self._api.ask(Records(session.id, book.seq, READ_AT_ONCE))
+                records = await self._api.ask(Records(session.id, session_usage.seq, READ_AT_ONCE))
             except SessionNotFound:
                 break
             if not records:
                 break
-            await asyncio.to_thread(book.add, records)
-        self._books[session.id] = book  # only now, so that a partly read book is not kept
-        return book
+            await asyncio.to_thread(session_usage.add, records)
+        self._usage[session.id] = session_usage  # only now, so that a partly read book is not kept
+        return session_usage
 
     def _let_go(self) -> None:
-        for oldest in list(self._books)[:-MAX_KEPT]:
-            del self._books[oldest]
+        for oldest in list(self._usage)[:-MAX_KEPT]:
+            del self._usage[oldest]
 
 
-class _Book:
+class _SessionUsage:
     """The usage of one session, with one page per hour."""
 
     def __init__(self, agent: str) -> None:
@@ -164,8 +166,8 @@ class _Plotting:
         self._slots: dict[int, dict[str, UsageCounts]] = {}
         self._roots: dict[SessionId, UsageCounts] = {}
 
-    def add(self, book: _Book, root: SessionId) -> None:
-        pages = [(hour, page) for hour, page in book.pages if hour >= self._since]
+    def add(self, session_usage: _SessionUsage, root: SessionId) -> None:
+        pages = [(hour, page) for hour, page in session_usage.pages if hour >= self._since]
         self._sessions += bool(pages)
         for hour, page in pages:
             self._account.include(page)

@@ -106,20 +106,20 @@ KEPT_ITEMS = 500
 class ViewEncoder:
     """Encodes the changes of a board as events."""
 
-    def __init__(self, board: ViewModel) -> None:
+    def __init__(self, model: ViewModel) -> None:
         self.is_void = False
-        self._board = board
+        self._model = model
         self._gathered = PatchBuffer()
 
-    def tell(self, item: Record | Delta) -> Sequence[Frame]:
+    def encode_item(self, item: Record | Delta) -> Sequence[Frame]:
         """Process the next record or delta; events for deltas are held back."""
-        patches = self._board.add(item)
+        patches = self._model.add(item)
         self._gathered.add(patches)
         if not isinstance(item, Record):
             return ()
         self.is_void = any(isinstance(patch, Reset) for patch in patches)
-        if self._board.count > MAX_ITEMS:
-            self._board.forget([old.key for old in self._board.items[:-KEPT_ITEMS]])
+        if self._model.count > MAX_ITEMS:
+            self._model.forget([old.key for old in self._model.items[:-KEPT_ITEMS]])
         return self.release()
 
     def release(self) -> Sequence[Frame]:
@@ -128,7 +128,7 @@ class ViewEncoder:
 
     def welcome(self) -> Sequence[Frame]:
         """Return the live items and the head."""
-        return _frames(self._board.welcome)
+        return _frames(self._model.welcome)
 
 
 def _frames(patches: Iterable[Patch]) -> list[Frame]:

@@ -2,7 +2,7 @@
 
 ```
 lines ─▶ protocol.py ─▶ connection.py ─▶ methods.py, runs.py, streams.py ─▶ the session API
-lines ◀─ outbox.py ◀─ telling.py ◀─ Record, Delta
+lines ◀─ outbox.py ◀─ streams.py ◀─ Record, Delta
          tools.py: client tools, called over the same lines
 ```
 
@@ -11,7 +11,6 @@ A connection only needs a line source and a line sink: stdin and stdout, a socke
 
 from bridle.surfaces.rpc.connection import RpcConnection
 from bridle.surfaces.rpc.server_context import RpcContext
-from bridle.surfaces.rpc.socket_server import SocketServer
-from bridle.surfaces.rpc.stdio import serve_stdio
+from bridle.surfaces.rpc.servers import SocketServer, serve_stdio
 
 __all__ = ["RpcConnection", "RpcContext", "SocketServer", "serve_stdio"]

@@ -21,7 +21,6 @@ from bridle.core.errors import BridleError, UsageError
 from bridle.surfaces.meerkat.requests import CreateParams, TurnParams
 from bridle.surfaces.meerkat.results import run_result
 from bridle.surfaces.rpc import methods as ask
-from bridle.surfaces.rpc import queries
 from bridle.surfaces.rpc.lines import LineSink, LineSource, TooLong
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import (
@@ -87,13 +86,13 @@ class RpcConnection:
         self._runs = RpcRuns(context, self._outbox, self._tools)
         self._streams = Streams(context, self._outbox)
         methods = ask.Methods(context, self._runs, self._streams, self._tools)
-        self._methods = self._table(methods, queries.QueryMethods(context))
+        self._methods = self._table(methods, ask.QueryMethods(context))
         self._quick = asyncio.Semaphore(MAX_QUICK)
         self._active: dict[Id, asyncio.Task[None]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._is_leaving = False
 
-    def _table(self, methods: ask.Methods, asked: queries.QueryMethods) -> dict[str, Method]:
+    def _table(self, methods: ask.Methods, asked: ask.QueryMethods) -> dict[str, Method]:
         async def initialize(params: ask.InitializeParams) -> Any:
             return await methods.initialize(params, [*self._methods, *RUN_METHODS])
 
@@ -117,7 +116,7 @@ class RpcConnection:
             "session/records": Method(ask.RecordsParams, methods.records),
             "session/watch": Method(ask.WatchParams, methods.watch),
             **{name: Method(*found) for name, found in asked.passed_on().items()},
-            "session/export": Method(queries.ExportParams, asked.export),
+            "session/export": Method(ask.ExportParams, asked.export),
             "session/usage": Method(ask.SessionParams, asked.usage),
             "session/delete": Method(ask.SessionParams, asked.delete),
             "agents/list": Method(ask.FolderParams, asked.agents),
@@ -224,7 +223,7 @@ class RpcConnection:
             )
             return
         if is_run:
-            task = asyncio.create_task(self._answer(request, work, self._outbox.tell), name="run")
+            task = asyncio.create_task(self._answer(request, work, self._outbox.send_event), name="run")
         else:
             await self._quick.acquire()
             task = asyncio.create_task(self._answer_quickly(request, work), name="quick")

@@ -1,16 +1,18 @@
 """The JSON-RPC methods, except those that start runs, and their parameters."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, defstruct, field
+from msgspec.structs import asdict
 
 from bridle.app import skills_in
 from bridle.core.codec import encode
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
-from bridle.core.protocol import Archive, Command, Prompt, Resume, Steer
+from bridle.core.protocol import Archive, Command, Delete, Prompt, Resume, Steer
 from bridle.core.queries import IsRunning, ListSessions, Records
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary
@@ -34,8 +36,13 @@ from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import RpcClientTools
 from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.folder_info import RuleList
+from bridle.surfaces.shared.folder_queries import FolderQueries
 from bridle.surfaces.shared.run_driver import resume_if_interrupted
-from bridle.surfaces.shared.session_calls import fork_session, read_session
+from bridle.surfaces.shared.session_calls import export_session, fork_session, read_session
+from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.usage import AllStats, Stats, count_session_usage
 from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_ROWS = 1_000
@@ -208,7 +215,7 @@ class Methods:
         session = parse_session_id(params.session_id)
         records = await self._api.ask(Records(session))
         page = await asyncio.to_thread(history, session, records, params.offset, params.limit)
-        kept = self._fitting([encode(message) for message in page.messages])
+        kept = self._count_fitting([encode(message) for message in page.messages])
         if kept == len(page.messages):
             return page
         return msgspec.structs.replace(page, messages=page.messages[:kept], has_more=True)
@@ -296,10 +303,10 @@ class Methods:
         session = parse_session_id(params.session_id)
         records = await self._api.ask(Records(session, params.after, params.limit + 1))
         page = records[: params.limit]
-        kept = self._fitting([encode(record) for record in page])
+        kept = self._count_fitting([encode(record) for record in page])
         return {"records": page[:kept], "has_more": kept < len(records)}
 
-    def _fitting(self, encoded: list[bytes]) -> int:
+    def _count_fitting(self, encoded: list[bytes]) -> int:
         """Return how many items fit on one line; at least one, which is shortened if necessary."""
         left = self._context.contract.max_line_bytes - MARGIN_BYTES
         for number, item in enumerate(encoded):
@@ -319,3 +326,81 @@ def _wrapped(params: dict[str, Any], name: str) -> ConfigParams | None:
         return msgspec.convert(params, ConfigParams)
     except msgspec.ValidationError as error:
         raise UsageError(format_validation_error(error)) from None
+
+
+# ---------------------------------------------------------------------------- queries
+
+
+class ExportParams(SessionParams, frozen=True, forbid_unknown_fields=True):
+    format: Format = "md"
+
+
+class QueryMethods:
+    """The methods that read; the answers are those of REST."""
+
+    def __init__(self, context: RpcContext) -> None:
+        self._context = context
+        self._api = context.api
+        self._folders = FolderQueries(context.api, context.folders)
+
+    # ------------------------------------------------------------------ a session
+
+    def passed_on(self) -> dict[str, tuple[type[Struct], Callable[[Any], Awaitable[Any]]]]:
+        """Return the methods that only forward a query, by name: their params type and their handler."""
+        return {f"session/{row.name}": (_PARAMS[row.name], self._ask(row)) for row in SESSION_QUERIES}
+
+    def _ask(self, row: SessionQuery) -> Callable[[Any], Awaitable[Any]]:
+        async def ask(params: Any) -> Any:
+            return await self._api.ask(row.query(parse_session_id(params.session_id), asdict(params)))
+
+        return ask
+
+    async def export(self, params: ExportParams) -> dict[str, str]:
+        """Return a session as a document."""
+        return {"text": await export_session(self._api, parse_session_id(params.session_id), params.format)}
+
+    async def usage(self, params: SessionParams) -> Stats:
+        """Return the usage of a session and its sub-agents."""
+        return await count_session_usage(self._api, parse_session_id(params.session_id))
+
+    async def delete(self, params: SessionParams) -> dict[str, bool]:
+        """Delete a session permanently; raises SessionBusy while it runs."""
+        await self._api.submit(parse_session_id(params.session_id), Delete())
+        return {"deleted": True}
+
+    # ------------------------------------------------------------------ a folder, and all sessions
+
+    async def agents(self, params: FolderParams) -> dict[str, Any]:
+        """List the agents of a folder."""
+        await self._context.may_look("agents/list")
+        return {"agents": await self._folders.agents(params.cwd)}
+
+    async def models(self, params: FolderParams) -> dict[str, Any]:
+        """List the usable models."""
+        await self._context.may_look("models/list")
+        return {"models": await self._folders.models(params.cwd)}
+
+    async def rules(self, params: FolderParams) -> RuleList:
+        """Return the rules that apply in a folder."""
+        await self._context.may_look("rules/list")
+        return await self._folders.rules(params.cwd)
+
+    async def servers(self, params: FolderParams) -> dict[str, Any]:
+        """List the MCP servers and language servers of a folder, with their state."""
+        return {"servers": await self._folders.servers(params.cwd)}
+
+    async def stats(self, _: Params) -> AllStats:
+        """Return the usage of all sessions."""
+        return await self._folders.stats()
+
+
+_PARAMS = {
+    row.name: defstruct(
+        f"{row.kind.__name__}Params",
+        row.parameters(Offset),
+        bases=(SessionParams,),
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    for row in SESSION_QUERIES
+}

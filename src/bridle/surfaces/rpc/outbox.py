@@ -36,7 +36,7 @@ class Outbox:
         """Send a line as soon as possible; raises ConnectionError if the client is gone."""
         await self._put(self._answers, MAX_ANSWERS, line)
 
-    async def tell(self, line: bytes) -> None:
+    async def send_event(self, line: bytes) -> None:
         """Send a line after all events before it; raises ConnectionError if the client is gone."""
         await self._put(self._events, MAX_EVENTS, line)
 

@@ -76,7 +76,7 @@ def parse_line(line: bytes) -> Incoming:
         read = _lines.decode(line)
     except msgspec.ValidationError:
         is_list = line.lstrip()[:1] == b"["
-        why = "batches are not taken, send one request on each line" if is_list else "not a JSON object"
+        why = "batches are not supported, send one request per line" if is_list else "not a JSON object"
         return InvalidLine(PARSE_ERROR, f"Parse error: {why}")
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return InvalidLine(PARSE_ERROR, f"Parse error: {error}")
@@ -90,7 +90,9 @@ def _checked(read: _Line) -> Incoming:
     if not isinstance(read.jsonrpc, str):
         return InvalidLine(INVALID_REQUEST, 'Invalid request: "jsonrpc" is missing', id_)
     if read.id is not UNSET and id_ is None:
-        return InvalidLine(INVALID_REQUEST, "Invalid request: the id is no whole number and no short text")
+        return InvalidLine(
+            INVALID_REQUEST, "Invalid request: the id is neither an integer nor a short string"
+        )
     if read.method is UNSET and id_ is not None and (read.result is not UNSET or read.error is not UNSET):
         return _reply(read, id_)
     if not isinstance(read.method, str) or len(read.method) > MAX_METHOD_CHARS:
@@ -101,7 +103,7 @@ def _checked(read: _Line) -> Incoming:
     if params == b"null":
         return Request(id_, read.method, Raw(b"{}"))
     if params[:1] != b"{":
-        return InvalidLine(INVALID_REQUEST, "Invalid request: the params are no object", id_)
+        return InvalidLine(INVALID_REQUEST, "Invalid request: the params are not an object", id_)
     return Request(id_, read.method, read.params)
 
 

@@ -214,7 +214,7 @@ class RpcRuns:
         line = write(asked)
         if len(line) > most_bytes:
             line = encode_truncated(asked, write, most_bytes) or write({"call_id": asked.call_id})
-        await self._outbox.tell(line)
+        await self._outbox.send_event(line)
 
     # ------------------------------------------------------------------ defaults of a request
 

@@ -186,4 +186,4 @@ class Streams:
             return  # the client is gone
         outcome = {"type": "failed", "error": error_response(error).message}
         params = {"stream_id": stream, "session_id": session, "outcome": outcome}
-        await self._outbox.tell(notification_line("session/stream_end", params))
+        await self._outbox.send_event(notification_line("session/stream_end", params))

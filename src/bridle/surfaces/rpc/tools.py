@@ -166,7 +166,7 @@ def _output(reply: RpcReply) -> ToolOutput:
         outcome = msgspec.convert(_as_text(reply.result), _Outcome)
         parts = to_parts(outcome.content)
     except (msgspec.ValidationError, BridleError) as error:
-        return ToolOutput(f"the client's answer makes no sense: {error}", is_error=True)
+        return ToolOutput(f"the client's answer is invalid: {error}", is_error=True)
     text = "\n".join(part.text for part in parts if isinstance(part, Text))
     media = tuple(part for part in parts if isinstance(part, Media))
     return ToolOutput(text, outcome.is_error, media)

@@ -21,7 +21,7 @@ ContextFor = Callable[[Principal], Awaitable[RpcContext]]
 
 
 def rpc_route(
-    context: RpcContext, path: str = "/rpc", *, desk_for: ContextFor | None = None
+    context: RpcContext, path: str = "/rpc", *, context_for: ContextFor | None = None
 ) -> WebSocketRoute:
     """Return the route that serves a client; the guard around it controls access."""
 
@@ -30,7 +30,7 @@ def rpc_route(
         principal: Principal | None = websocket.scope.get("principal")
         try:
             contract = context.contract if asked is None else parse_contract(asked)
-            own = context if principal is None or desk_for is None else await desk_for(principal)
+            own = context if principal is None or context_for is None else await context_for(principal)
         except BridleError as error:
             await websocket.close(POLICY, error.message)
             return

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import events, on, work
 from textual.app import App, SystemCommand
@@ -28,13 +28,11 @@ from bridle.core.protocol import Cancel, Resume
 from bridle.core.session_api import LiveSession
 from bridle.surfaces.shared.terminal import one_line, visible
 from bridle.surfaces.shared.text_format import short_id
-from bridle.surfaces.shared.view_model.view_types import Flash, Patch, ViewSnapshot
+from bridle.surfaces.shared.view_model.view_types import Flash, Patch, ViewSnapshot, Weight
 from bridle.surfaces.tui.completion import Completer
 from bridle.surfaces.tui.editor import PromptEditor
-from bridle.surfaces.tui.external_editor import edit_text, quit_on_signal
 from bridle.surfaces.tui.keys import bindings, keymap
 from bridle.surfaces.tui.main_screen import MainScreen
-from bridle.surfaces.tui.notifications import SAVE_TITLE, SEVERITIES, notification_sequence, window_title
 from bridle.surfaces.tui.open_sessions import FolderDefaults, OpenSessions, PromptTarget, draft_key
 from bridle.surfaces.tui.panel_host import AppPanelHost
 from bridle.surfaces.tui.panels.notifications import notify, report_errors
@@ -44,10 +42,24 @@ from bridle.surfaces.tui.prompt_sender import OutgoingPrompt, create_outgoing_pr
 from bridle.surfaces.tui.session_link import LinkState, SessionLink
 from bridle.surfaces.tui.startup import ExitState, Opening, StartOptions
 from bridle.surfaces.tui.status_lines import LinkStatus
+from bridle.surfaces.tui.terminal import (
+    SAVE_TITLE,
+    edit_text,
+    notification_sequence,
+    quit_on_signal,
+    window_title,
+)
 from bridle.surfaces.tui.theme import THEMES
 
 AGAIN_S = 2.0
 """How soon a key must be pressed again to confirm the first press."""
+SEVERITIES: dict[Weight, Literal["information", "warning", "error"]] = {
+    "detail": "information",
+    "done": "information",
+    "warning": "warning",
+    "failed": "error",
+}
+"""Textual's name for each severity."""
 
 
 class BridleApp(App[ExitState], inherit_bindings=False):
@@ -161,7 +173,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         if isinstance(error, SessionNotFound):
             self.close_session(session)
 
-    def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
+    def session_changed(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
         """Store a session's state; notify a user in another window when a run ends or waits."""
         before = self.live.get(session)
         if live is None:
@@ -287,7 +299,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         if self._again("cancel"):
             self._cancel()
         else:
-            self.notify(f"press {self.host.key_words('cancel')} again to cancel the run", timeout=AGAIN_S)
+            self.notify(f"press {self.host.key_text('cancel')} again to cancel the run", timeout=AGAIN_S)
 
     @work(group="cancel")
     async def _cancel(self) -> None:
@@ -330,7 +342,7 @@ class BridleApp(App[ExitState], inherit_bindings=False):
         elif self._again("leave"):
             self.action_leave()
         else:
-            self.notify(f"press {self.host.key_words('interrupt')} again to quit", timeout=AGAIN_S)
+            self.notify(f"press {self.host.key_text('interrupt')} again to quit", timeout=AGAIN_S)
 
     def action_suspend(self) -> None:
         """Suspend to the shell."""

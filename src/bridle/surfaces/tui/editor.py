@@ -17,7 +17,7 @@ from bridle.surfaces.tui.keys import KEYS, Changed, bindings, keys_of
 from bridle.surfaces.tui.prompt_history import History
 
 if TYPE_CHECKING:
-    from bridle.surfaces.tui.completion_list import Completions
+    from bridle.surfaces.tui.prompt_widgets import Completions
 
 # ---------------------------------------------------------------------------- pastes
 # Long pasted texts: the prompt shows `[paste #1: 120 lines]`, and the text itself is sent.
@@ -109,7 +109,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._keys = {key for row in KEYS if row.scope == "prompt" for key in keys_of(row.name, changed)}
         self._found: list[Completion] = []
         self._fragment: Fragment | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._searching: asyncio.Task[None] | None = None
 
     def on_mount(self) -> None:
         """Move the cursor to the end of the initial text."""
@@ -153,22 +153,22 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     def on_text_area_changed(self) -> None:
         """Look for completions at the cursor."""
-        self._look()
+        self._search()
 
     # ------------------------------------------------------------------ completion
 
-    def _look(self) -> None:
+    def _search(self) -> None:
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column][-300:] if self.document.line_count > row else ""
         offset = max(0, column - 300)
         fragment = fragment_at(before, is_first_line=row == 0 and not offset)
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._searching is not None:
+            self._searching.cancel()
         if fragment is None:
             self._close()
             return
         self._fragment = Fragment(fragment.kind, fragment.start + offset, fragment.text)
-        self._looking = asyncio.create_task(self._find(self._fragment))
+        self._searching = asyncio.create_task(self._find(self._fragment))
 
     async def _find(self, fragment: Fragment) -> None:
         try:
@@ -182,9 +182,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.completions.offer(found)
 
     def _close(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+        if self._searching is not None:
+            self._searching.cancel()
+            self._searching = None
         self._found = []
         self._fragment = None
         if self.completions is not None:

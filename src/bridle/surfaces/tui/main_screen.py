@@ -36,8 +36,7 @@ from bridle.surfaces.tui.conversation.view import Conversation
 from bridle.surfaces.tui.editor import PromptEditor
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.open_sessions import OpenSessions
-from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.live_windows import update_windows
+from bridle.surfaces.tui.panels.host import PanelHost, update_windows
 from bridle.surfaces.tui.panels.notifications import report_errors
 from bridle.surfaces.tui.panels.palette_commands import run_command
 from bridle.surfaces.tui.panels.styles import styled
@@ -45,9 +44,9 @@ from bridle.surfaces.tui.session_link import SessionLink
 from bridle.surfaces.tui.status_lines import HeaderLine, LinkStatus, StatusLine
 
 if TYPE_CHECKING:
-    from bridle.surfaces.tui.find_bar import FindBar
     from bridle.surfaces.tui.panels.open_requests import OpenRequests
     from bridle.surfaces.tui.panels.sidebar import SideBar
+    from bridle.surfaces.tui.prompt_widgets import FindBar
 
 WIDE = 100
 """From this width on, the side panels stand beside the conversation."""
@@ -122,10 +121,9 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._furnish)
 
     async def _furnish(self) -> None:
-        from bridle.surfaces.tui.completion_list import Completions
-        from bridle.surfaces.tui.find_bar import FindBar
         from bridle.surfaces.tui.panels.open_requests import OpenRequests
         from bridle.surfaces.tui.panels.sidebar import SideBar
+        from bridle.surfaces.tui.prompt_widgets import Completions, FindBar
 
         find_bar = FindBar(self.conversation, self.editor)
         panels = Panels(OpenRequests(self.host), SideBar(self.host), find_bar)
@@ -174,7 +172,7 @@ class MainScreen(Screen[None]):
         self.editor.placeholder = self._placeholder()
 
     def _placeholder(self) -> str:
-        words = self.host.key_words
+        words = self.host.key_text
         head = self.front.head
         if head is not None and head.state == "waiting":
             return f"{words('answer')} to answer · {words('send')} to queue · {words('steer')} to steer"
@@ -255,8 +253,8 @@ class MainScreen(Screen[None]):
     def _newer_wanted(self, event: Conversation.NewerWanted) -> None:
         if event.before is not None:
             self._load(self.conversation.append, event.before)
-        elif self._link.board is not None:
-            self.conversation.append(self._link.board.view)
+        elif self._link.view_model is not None:
+            self.conversation.append(self._link.view_model.view)
         else:
             self.conversation.load_failed()
 
@@ -273,8 +271,8 @@ class MainScreen(Screen[None]):
 
     @on(Conversation.Forgotten)
     def _forget(self, event: Conversation.Forgotten) -> None:
-        if self._link.board is not None:
-            self._link.board.forget(event.keys)
+        if self._link.view_model is not None:
+            self._link.view_model.forget(event.keys)
 
     @on(Conversation.ItemChosen)
     def _look_into(self, event: Conversation.ItemChosen) -> None:
@@ -308,7 +306,7 @@ class Welcome(Static):
 
     def render(self) -> Content:
         """Return the folder and the most important keys."""
-        words = self._host.key_words
+        words = self._host.key_text
         rows = [
             (words("send"), "send; end a line with \\ for a new one"),
             ("@", "mention a file of this folder"),

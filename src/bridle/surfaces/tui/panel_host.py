@@ -97,7 +97,7 @@ class AppPanelHost:
         """The style in which diffs are first shown."""
         return self._diff_style
 
-    def key_words(self, name: str) -> str:
+    def key_text(self, name: str) -> str:
         """Return the keys of an action, as shown to the user."""
         return format_keys(name, self._shell.settings.tui.keys)
 
@@ -160,8 +160,8 @@ class AppPanelHost:
 
     def last_answer(self) -> str:
         """Return the last answer of the model in the current session; empty if there is none."""
-        board = self._shell.link.board
-        items = board.items if board is not None else ()
+        view_model = self._shell.link.view_model
+        items = view_model.items if view_model is not None else ()
         return next((item.text for item in reversed(items) if isinstance(item, Answer)), "")
 
     def open_web(self) -> None:

@@ -28,7 +28,7 @@ class SessionConnector:
         self._cwd = cwd
         self._had_daemon = False
 
-    async def __call__(self, tell: Tell) -> SessionApi:
+    async def __call__(self, warn: Tell) -> SessionApi:
         """Connect to the daemon, start it, or run the sessions in this process; raises BridleError.
 
         A daemon that crashed is started again. One that was stopped on purpose is not: raises DaemonGone.
@@ -37,12 +37,12 @@ class SessionConnector:
         place = DaemonFiles(settings.home)
         if self._had_daemon and not place.is_held() and not place.socket.exists():
             raise DaemonGone("the daemon was stopped", hint="bridle daemon start")
-        api = await open_sessions(self._environ, self._cwd, tell)
+        api = await open_sessions(self._environ, self._cwd, warn)
         self._had_daemon = api.is_remote
         return api
 
 
-async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> SessionApi:
+async def open_sessions(environ: Mapping[str, str], cwd: str, warn: Tell) -> SessionApi:
     """Connect to the daemon, start it, or run the sessions in this process; pass warnings to `tell`.
 
     Raises BridleError.
@@ -52,7 +52,7 @@ async def open_sessions(environ: Mapping[str, str], cwd: str, tell: Tell) -> Ses
     console = Console(Screen(said, {}), Screen(said, {}), dict(environ))
     api = await choose_daemon(settings, console, starts=settings.daemon != "never")
     for line in said.getvalue().splitlines():
-        tell(line.removeprefix("warning: "))
+        warn(line.removeprefix("warning: "))
     return api or await _engine(settings, environ)
 
 
@@ -60,16 +60,16 @@ async def _engine(settings: Settings, environ: Mapping[str, str]) -> SessionApi:
     await asyncio.to_thread(importlib.import_module, "bridle.app.service")  # takes a while
     from bridle.app import open_service
 
-    told = ("", -1)
+    shown = ("", -1)
 
     def tell_weights(weights: "Weights", progress: "Progress | None") -> None:
         """Show the progress of a model download, at every tenth."""
-        nonlocal told
+        nonlocal shown
         if progress is None or not progress.total_bytes:
             return
         now = progress.phase, 10 * progress.done_bytes // progress.total_bytes
-        if now != told:
-            told = now
+        if now != shown:
+            shown = now
             service.notify(f"{weights.name}: {progress.phase} {now[1] * 10} %")
 
     service = open_service(settings, environ, tell_weights)

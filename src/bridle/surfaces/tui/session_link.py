@@ -63,7 +63,7 @@ class LinkListener(Protocol):
     def lost(self, session: SessionId, error: BridleError) -> None:
         """The current session cannot be followed."""
 
-    def heard(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
+    def session_changed(self, session: SessionId, live: LiveSession | None, *, deleted: bool) -> None:
         """A session was created, ended, renamed or changed its state."""
 
 
@@ -72,7 +72,7 @@ class SessionLink:
 
     def __init__(self, open_api: Opener, listener: LinkListener, frame_s: float = FRAME_S) -> None:
         self.state: LinkState = "connecting"
-        self.board: ViewModel | None = None
+        self.view_model: ViewModel | None = None
         """The view of the current session."""
         self._open_api = open_api
         self._listener = listener
@@ -149,7 +149,7 @@ class SessionLink:
         """Follow this session instead of the current one, or reload it; None follows none."""
         self._session = session
         self._let_go()
-        self.board = None
+        self.view_model = None
         if self._following is not None:
             self._following.cancel()
             self._following = None
@@ -171,29 +171,29 @@ class SessionLink:
     async def _hear(self, api: SessionApi) -> None:
         async with aclosing(api.watch(None)) as news:
             async for one in news:
-                self._listener.heard(one.session, one.live, deleted=one.deleted)
+                self._listener.session_changed(one.session, one.live, deleted=one.deleted)
 
     async def _follow(self, api: SessionApi, session: SessionId) -> None:
         from bridle.surfaces.shared.view_model.loader import open_view
 
         try:
             while True:
-                board = await open_view(api, session)
+                view_model = await open_view(api, session)
                 self._let_go()
-                self.board = board
-                self._listener.shown(board.view)
-                await self._watch(api, session, board)
+                self.view_model = view_model
+                self._listener.shown(view_model.view)
+                await self._watch(api, session, view_model)
         except DaemonGone:
             raise
         except BridleError as error:
             self._listener.lost(session, error)
 
-    async def _watch(self, api: SessionApi, session: SessionId, board: "ViewModel") -> None:
+    async def _watch(self, api: SessionApi, session: SessionId, view_model: "ViewModel") -> None:
         """Keep a view up to date until it must be reloaded."""
         count = 0
-        async with aclosing(api.watch(session, board.head.seq)) as items:
+        async with aclosing(api.watch(session, view_model.head.seq)) as items:
             async for item in items:
-                patches = board.add(item)
+                patches = view_model.add(item)
                 if any(isinstance(patch, Reset) for patch in patches):
                     return
                 self._collect(patches)

@@ -13,7 +13,7 @@ from bridle.surfaces.shared.view_model.view_types import (
     ViewPage,
     ViewSnapshot,
 )
-from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
+from bridle.surfaces.tui.conversation.markdown import MarkdownStream
 from bridle.surfaces.tui.conversation.text_wrap import Flow, Line, wrap
 
 HEAD = Head(session=SessionId("s"), seq=1, title="", cwd="/", agent="coder")

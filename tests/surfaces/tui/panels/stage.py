@@ -168,7 +168,7 @@ class Stage(App[None]):
         strips = self.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in row).rstrip() for row in strips)
 
-    def key_words(self, name: str) -> str:
+    def key_text(self, name: str) -> str:
         return format_keys(name, {})
 
     def is_typing(self) -> bool:

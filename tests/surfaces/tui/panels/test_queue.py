@@ -4,7 +4,7 @@ from bridle.core.ids import RunId
 from bridle.core.messages import Media, Message, Text, user_message
 from bridle.core.protocol import DropQueued, EditQueued, QueuedPrompt
 from bridle.surfaces.shared.view_model.view_types import RunHead
-from bridle.surfaces.tui.panels.live_windows import update_windows
+from bridle.surfaces.tui.panels.host import update_windows
 from bridle.surfaces.tui.panels.queue import QueueScreen
 from tests.surfaces.tui.panels.stage import SESSION, Stage, head, settled
 

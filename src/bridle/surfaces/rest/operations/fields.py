@@ -11,7 +11,7 @@ MAX_SAFE_INT = 2**53 - 1  # the largest integer that every JSON client can repre
 
 Seq: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)]
 Cwd: TypeAlias = Annotated[
-    str, Meta(max_length=4096, description="The absolute path of a folder; that of the service if not given.")
+    str, Meta(max_length=4096, description="The absolute path of a folder; by default that of the service.")
 ]
 Text: TypeAlias = Annotated[str, Meta(max_length=200)]
 Key: TypeAlias = Annotated[
@@ -19,7 +19,7 @@ Key: TypeAlias = Annotated[
     Meta(
         max_length=MAX_KEY_CHARS,
         pattern="^[!-~]*$",
-        description="Sent again under the same key, a request is answered again and not done again.",
+        description="Sent again with the same key, a request gets its answer again but is not repeated.",
     ),
 ]
 
@@ -40,7 +40,8 @@ class Traced(Keyed, frozen=True, rename="kebab"):
     """The headers of operations that may start a run."""
 
     traceparent: Annotated[
-        str, Meta(description="What the run is a part of, by W3C Trace Context; one that is none is ignored.")
+        str,
+        Meta(description="The trace that the run belongs to (W3C Trace Context); an invalid one is ignored."),
     ] = ""
 
     @property

@@ -10,12 +10,22 @@ from starlette.responses import Response
 from bridle.core.protocol import Record
 from bridle.core.queries import Records, answer_type
 from bridle.surfaces.meerkat.results import History, history
-from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
-from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Seq
+from bridle.surfaces.rest.operation import (
+    Nothing,
+    Operation,
+    PlainRequest,
+    ValidRequest,
+    json_response,
+    operation,
+)
+from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Seq, Text
 from bridle.surfaces.shared.export import ExportDocument, Format
 from bridle.surfaces.shared.session_calls import export_session
 from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
+from bridle.surfaces.shared.timeline import Timeline, timeline_of
 from bridle.surfaces.shared.usage import Stats, count_session_usage
+from bridle.surfaces.shared.view_model.loader import load_older_items, open_view
+from bridle.surfaces.shared.view_model.view_types import ViewPage, ViewSnapshot
 
 PAGE = 100
 MAX_PAGE = 1_000
@@ -25,7 +35,7 @@ MEDIA: dict[Format, str] = {"md": "text/markdown", "json": "application/json", "
 
 BOUNDS = {
     "to_seq": Annotated[int, Meta(ge=1, le=MAX_SAFE_INT)],
-    "at": Annotated[int, Meta(ge=1, le=MAX_SAFE_INT, description="After this record; now if not given.")],
+    "at": Annotated[int, Meta(ge=1, le=MAX_SAFE_INT, description="After this record; by default now.")],
 }
 """The types of parameters that differ from a plain sequence number."""
 
@@ -58,18 +68,30 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True):
     format: Format = "md"
 
 
-async def _records(ask: ValidRequest[None, RecordsQuery, Nothing]) -> Response:
-    after, limit = ask.query.after, ask.query.limit
-    found = await ask.api.ask(Records(ask.session, after, limit + 1))
+@operation(
+    "GET", "/sessions/{id}/records", "records", "Return the records of a session, in order", RecordPage
+)
+async def _records(request: ValidRequest[None, RecordsQuery, Nothing]) -> Response:
+    after, limit = request.query.after, request.query.limit
+    found = await request.api.ask(Records(request.session, after, limit + 1))
     if not found:
-        await ask.api.ask(Records(ask.session, limit=1))
+        await request.api.ask(Records(request.session, limit=1))
     page = found[:limit]
     return json_response(RecordPage(page, page[-1].seq if len(found) > limit else None))
 
 
-async def _history(ask: ValidRequest[None, HistoryQuery, Nothing]) -> Response:
-    records = await ask.api.ask(Records(ask.session))
-    page = await asyncio.to_thread(history, ask.session, records, ask.query.offset, ask.query.limit)
+@operation(
+    "GET",
+    "/sessions/{id}/history",
+    "history",
+    "Return the messages of a session in Meerkat's format, oldest first",
+    History,
+)
+async def _history(request: ValidRequest[None, HistoryQuery, Nothing]) -> Response:
+    records = await request.api.ask(Records(request.session))
+    page = await asyncio.to_thread(
+        history, request.session, records, request.query.offset, request.query.limit
+    )
     return json_response(page)
 
 
@@ -79,8 +101,8 @@ def _passed_on(row: SessionQuery) -> Operation:
         f"{row.kind.__name__}Query", row.parameters(Seq, BOUNDS), frozen=True, forbid_unknown_fields=True
     )
 
-    async def handler(ask: ValidRequest[None, Struct, Nothing]) -> Response:
-        return json_response(await ask.api.ask(row.query(ask.session, asdict(ask.query))))
+    async def handler(request: ValidRequest[None, Struct, Nothing]) -> Response:
+        return json_response(await request.api.ask(row.query(request.session, asdict(request.query))))
 
     return Operation(
         method="GET",
@@ -94,52 +116,90 @@ def _passed_on(row: SessionQuery) -> Operation:
     )
 
 
-async def _export(ask: ValidRequest[None, ExportQuery, Nothing]) -> Response:
-    text = await export_session(ask.api, ask.session, ask.query.format)
-    return Response(text, media_type=MEDIA[ask.query.format])
+@operation(
+    "GET",
+    "/sessions/{id}/export",
+    "export",
+    "Return a session as a document",
+    media="text/markdown",
+    media_also={"text/html": None, "application/json": ExportDocument},
+)
+async def _export(request: ValidRequest[None, ExportQuery, Nothing]) -> Response:
+    text = await export_session(request.api, request.session, request.query.format)
+    return Response(text, media_type=MEDIA[request.query.format])
 
 
-async def _usage(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
-    return json_response(await count_session_usage(ask.api, ask.session))
+@operation("GET", "/sessions/{id}/usage", "usage", "Return the usage of a session and its sub-agents", Stats)
+async def _usage(request: PlainRequest) -> Response:
+    return json_response(await count_session_usage(request.api, request.session))
+
+
+# ---------------------------------------------------------------------------- view
+
+
+class ViewQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The point in the session to show."""
+
+    at: (
+        Annotated[int, Meta(ge=1, le=MAX_SAFE_INT, description="After this record; by default now.")] | None
+    ) = None
+
+
+class ItemsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which items to return."""
+
+    before: Annotated[
+        int, Meta(ge=1, le=MAX_SAFE_INT, description="The number that the previous page named.")
+    ]
+
+
+class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which run to return."""
+
+    run: Annotated[Text, Meta(description="The id of a run; by default the last one.")] = ""
+
+
+@operation(
+    "GET",
+    "/sessions/{id}/board",
+    "board",
+    "Return a session as people see it: its head and the newest items of its conversation",
+    ViewSnapshot,
+)
+async def _view(request: ValidRequest[None, ViewQuery, Nothing]) -> Response:
+    model = await open_view(request.api, request.session, request.query.at)
+    return json_response(model.view)
+
+
+@operation(
+    "GET",
+    "/sessions/{id}/board/items",
+    "board_items",
+    "Return older items of a conversation",
+    ViewPage,
+)
+async def _items(request: ValidRequest[None, ItemsQuery, Nothing]) -> Response:
+    return json_response(await load_older_items(request.api, request.session, request.query.before))
+
+
+@operation(
+    "GET",
+    "/sessions/{id}/timeline",
+    "timeline",
+    "Return what a run spent its time on, and what each turn sent and used",
+    Timeline,
+)
+async def _timeline(request: ValidRequest[None, TimelineQuery, Nothing]) -> Response:
+    return json_response(await timeline_of(request.api, request.session, request.query.run))
 
 
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/sessions/{id}/records",
-        name="records",
-        summary="Return the records of a session, in order",
-        query=RecordsQuery,
-        answers=RecordPage,
-        handler=_records,
-    ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/history",
-        name="history",
-        summary="Return the messages of a session in Meerkat's words, oldest first",
-        query=HistoryQuery,
-        answers=History,
-        handler=_history,
-    ),
-    # Keeps the order of the OpenAPI document stable: from rewind to context.
+    _records,
+    _history,
     *map(_passed_on, sorted(SESSION_QUERIES, key=lambda row: row.path, reverse=True)),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/export",
-        name="export",
-        summary="Return a session as a document",
-        query=ExportQuery,
-        media="text/markdown",
-        media_also={"text/html": None, "application/json": ExportDocument},
-        handler=_export,
-    ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/usage",
-        name="usage",
-        summary="Say what a session and its sub-agents have used",
-        answers=Stats,
-        handler=_usage,
-    ),
+    _export,
+    _usage,
+    _view,
+    _items,
+    _timeline,
 )

@@ -16,7 +16,14 @@ from bridle.core.protocol import Cancel, Delete, Prompt
 from bridle.surfaces.meerkat.requests import CreateParams, RunParams, RunRequest, TurnParams, to_run_request
 from bridle.surfaces.meerkat.results import RunResult, run_result
 from bridle.surfaces.meerkat.skills import add_skills
-from bridle.surfaces.rest.operation import Nothing, Operation, ServiceContext, ValidRequest, json_response
+from bridle.surfaces.rest.operation import (
+    Nothing,
+    PlainRequest,
+    ServiceContext,
+    ValidRequest,
+    json_response,
+    operation,
+)
 from bridle.surfaces.rest.operations.fields import Traced
 from bridle.surfaces.rest.problem_document import ProblemResponse, document
 from bridle.surfaces.shared.error_codes import (
@@ -76,7 +83,9 @@ class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Preferring(Traced, frozen=True, rename="kebab"):
     """The headers of requests that start a run."""
 
-    prefer: Annotated[str, Meta(description="`respond-async` answers at once, and the run goes on.")] = ""
+    prefer: Annotated[str, Meta(description="`respond-async`: respond at once and let the run continue.")] = (
+        ""
+    )
 
 
 class Accepted(Struct, frozen=True):
@@ -102,52 +111,81 @@ class Interrupted(Struct, frozen=True):
 # ---------------------------------------------------------------------------- operations
 
 
-async def _create(ask: ValidRequest[NewSession, Nothing, Preferring]) -> Response:
-    body = ask.body
-    cwd = await asyncio.to_thread(ask.desk.folders.path, body.cwd)
+@operation(
+    "POST",
+    "/sessions",
+    "create_session",
+    "Create a session, run its first prompt and respond when the run ends",
+    RunResult,
+    also={201: Opened, 202: Accepted},
+    problems=RUN_PROBLEMS,
+)
+async def _create(request: ValidRequest[NewSession, Nothing, Preferring]) -> Response:
+    body = request.body
+    cwd = await asyncio.to_thread(request.context.folders.path, body.cwd)
     if body.initial_turn == "deferred":
         _check_deferred(body)
-        session, _ = await _open(ask, cwd)
+        session, _ = await _open(request, cwd)
         return json_response(Opened(session), 201, {"location": f"/sessions/{session}"})
-    order = await _order(ask.desk, body, cwd)
-    session, is_new = await _open(ask, cwd)
+    run_request = await _to_run_request(request.context, body, cwd)
+    session, is_new = await _open(request, cwd)
     try:
-        return await _run(ask, session, order)
+        return await _run(request, session, run_request)
     except BridleError:
         if is_new:  # the client never received its id
             with suppress(BridleError):
-                await ask.api.submit(session, Delete())
+                await request.api.submit(session, Delete())
         raise
 
 
-async def _message(ask: ValidRequest[NewMessage, Nothing, Preferring]) -> Response:
-    if ask.body.session_id != ask.session:
-        raise UsageError(f"Session ID mismatch: path={ask.session} body={ask.body.session_id[:128]}")
-    created = await origin(ask.api, ask.session)
-    return await _run(ask, ask.session, await _order(ask.desk, ask.body, created.cwd))
+@operation(
+    "POST",
+    "/sessions/{id}/messages",
+    "send_message",
+    "Run another prompt of a session and respond when the run ends",
+    RunResult,
+    also={202: Accepted},
+    problems=RUN_PROBLEMS,
+)
+async def _message(request: ValidRequest[NewMessage, Nothing, Preferring]) -> Response:
+    if request.body.session_id != request.session:
+        raise UsageError(f"Session ID mismatch: path={request.session} body={request.body.session_id[:128]}")
+    created = await origin(request.api, request.session)
+    return await _run(
+        request, request.session, await _to_run_request(request.context, request.body, created.cwd)
+    )
 
 
-async def _interrupt(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
+@operation(
+    "POST",
+    "/sessions/{id}/interrupt",
+    "interrupt",
+    "Cancel the active run of a session, if there is one",
+    Interrupted,
+)
+async def _interrupt(request: PlainRequest) -> Response:
     with suppress(SessionNotRunning):
-        await ask.api.submit(ask.session, Cancel())
-    return json_response(Interrupted(ask.session))
+        await request.api.submit(request.session, Cancel())
+    return json_response(Interrupted(request.session))
 
 
 # ---------------------------------------------------------------------------- request
 
 
-async def _order(desk: ServiceContext, params: NewSession | NewMessage, cwd: str) -> RunRequest:
-    order = to_run_request(params)
-    if order.tools:
+async def _to_run_request(context: ServiceContext, params: NewSession | NewMessage, cwd: str) -> RunRequest:
+    run_request = to_run_request(params)
+    if run_request.tools:
         raise Refused(CAPABILITY_UNAVAILABLE, "external_tools: not available over REST")
     if params.verbose:
-        raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not offered here", hint="follow the events")
+        raise Refused(CAPABILITY_UNAVAILABLE, "verbose is not offered here", hint="stream the events")
     starts_with_slash = any(
-        isinstance(part, Text) and part.text.startswith("/") for part in order.message.parts
+        isinstance(part, Text) and part.text.startswith("/") for part in run_request.message.parts
     )
-    if not order.skills and not starts_with_slash:
-        return order
-    return await asyncio.to_thread(lambda: add_skills(order, skills_in(desk.folders.settings(cwd)), cwd))
+    if not run_request.skills and not starts_with_slash:
+        return run_request
+    return await asyncio.to_thread(
+        lambda: add_skills(run_request, skills_in(context.folders.settings(cwd)), cwd)
+    )
 
 
 def _check_deferred(body: NewSession) -> None:
@@ -163,38 +201,38 @@ def _check_deferred(body: NewSession) -> None:
     if body != kept:
         raise UsageError(
             "body: initial_turn: a deferred session takes cwd, agent and title, and an empty prompt",
-            hint="send the prompt and all else as its first message",
+            hint="send the prompt and the other fields as its first message",
         )
 
 
-def _key(ask: ValidRequest[Any, Nothing, Preferring]) -> str:
-    params: RunParams = ask.body
-    header = ask.headers.idempotency_key
+def _key(request: ValidRequest[Any, Nothing, Preferring]) -> str:
+    params: RunParams = request.body
+    header = request.headers.idempotency_key
     if header and params.idempotency_key not in ("", header):
         raise UsageError("header: idempotency-key: the body has another key")
     return header or params.idempotency_key
 
 
-async def _open(ask: ValidRequest[NewSession, Nothing, Preferring], cwd: str) -> tuple[SessionId, bool]:
-    body = ask.body
-    return await open_session(ask.api, cwd=cwd, agent=body.agent, title=body.title, key=_key(ask))
+async def _open(request: ValidRequest[NewSession, Nothing, Preferring], cwd: str) -> tuple[SessionId, bool]:
+    body = request.body
+    return await open_session(request.api, cwd=cwd, agent=body.agent, title=body.title, key=_key(request))
 
 
 # ---------------------------------------------------------------------------- run
 
 
 async def _run(
-    ask: ValidRequest[Any, Nothing, Preferring], session: SessionId, order: RunRequest
+    request: ValidRequest[Any, Nothing, Preferring], session: SessionId, run_request: RunRequest
 ) -> Response:
-    options = replace(order.options, trace=ask.headers.trace)
-    prompt = Prompt(order.message, options, if_busy="reject", key=_key(ask))
-    if "respond-async" in (word.strip().lower() for word in ask.headers.prefer.split(",")):
-        receipt = await ask.api.submit(session, prompt)
-        await resume_if_interrupted(ask.api, session, receipt)
+    options = replace(run_request.options, trace=request.headers.trace)
+    prompt = Prompt(run_request.message, options, if_busy="reject", key=_key(request))
+    if "respond-async" in (word.strip().lower() for word in request.headers.prefer.split(",")):
+        receipt = await request.api.submit(session, prompt)
+        await resume_if_interrupted(request.api, session, receipt)
         headers = {"location": f"/sessions/{session}", "preference-applied": "respond-async"}
         return json_response(Accepted(session, receipt.run_id), 202, headers)
-    answerer = leave_to_others if ask.body.approvals == "wait" else answer_unattended
-    return _ended(await run_to_end(ask.api, session, prompt, answerer))
+    answerer = leave_to_others if request.body.approvals == "wait" else answer_unattended
+    return _ended(await run_to_end(request.api, session, prompt, answerer))
 
 
 def _ended(result: Result) -> Response:
@@ -208,36 +246,7 @@ def _ended(result: Result) -> Response:
 
 
 OPERATIONS = (
-    Operation(
-        method="POST",
-        path="/sessions",
-        name="create_session",
-        summary="Begin a session, run its first prompt and answer when the run has ended",
-        body=NewSession,
-        headers=Preferring,
-        answers=RunResult,
-        also={201: Opened, 202: Accepted},
-        problems=RUN_PROBLEMS,
-        handler=_create,
-    ),
-    Operation(
-        method="POST",
-        path="/sessions/{id}/messages",
-        name="send_message",
-        summary="Run a further prompt of a session and answer when the run has ended",
-        body=NewMessage,
-        headers=Preferring,
-        answers=RunResult,
-        also={202: Accepted},
-        problems=RUN_PROBLEMS,
-        handler=_message,
-    ),
-    Operation(
-        method="POST",
-        path="/sessions/{id}/interrupt",
-        name="interrupt",
-        summary="End the run of a session, if there is one",
-        answers=Interrupted,
-        handler=_interrupt,
-    ),
+    _create,
+    _message,
+    _interrupt,
 )

@@ -4,15 +4,37 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from starlette.responses import Response
 
+from bridle.core.errors import KeyTaken, SessionConflict, UsageError
 from bridle.core.ids import RunId, SessionId
-from bridle.core.protocol import ApprovalRequested, Outcome, QuestionAsked, QueuedPrompt, Totals
+from bridle.core.protocol import (
+    ApprovalRequested,
+    Command,
+    Delete,
+    Outcome,
+    Prompt,
+    QuestionAsked,
+    QueuedPrompt,
+    Steer,
+    Totals,
+)
 from bridle.core.queries import ListSessions, Status
+from bridle.core.session_api import Receipt
 from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.rest.operation import Nothing, Operation, ValidRequest, json_response
-from bridle.surfaces.rest.operations.fields import Text
+from bridle.surfaces.rest.operation import Nothing, PlainRequest, ValidRequest, json_response, operation
+from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Keyed, Text, Traced
+from bridle.surfaces.shared.error_codes import (
+    DUPLICATE_INPUT,
+    HOOK_DENIED,
+    PROVIDER_ERROR,
+    SESSION_BUSY,
+    SESSION_NOT_RUNNING,
+)
+from bridle.surfaces.shared.run_driver import resume_if_interrupted
+from bridle.surfaces.shared.session_calls import fork_session, origin, session_id_for_key
 from bridle.system.dates import rfc3339
 
 PAGE = 50
@@ -22,11 +44,13 @@ MAX_PAGE = 200
 class SessionsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which sessions to list."""
 
-    q: Annotated[Text, Meta(description="A text in the title, the folder or the id.")] = ""
-    below: Annotated[Text, Meta(description="Only forks and sub-agents of this session, and theirs.")] = ""
-    archived: Annotated[bool, Meta(description="Also those that were put away.")] = False
+    q: Annotated[Text, Meta(description="Text in the title, the folder or the id.")] = ""
+    below: Annotated[Text, Meta(description="Only the forks and sub-agents of this session, and theirs.")] = (
+        ""
+    )
+    archived: Annotated[bool, Meta(description="Include archived sessions.")] = False
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = PAGE
-    before: Annotated[Text, Meta(description="The `next` of the page before.")] = ""
+    before: Annotated[Text, Meta(description="The `next` of the previous page.")] = ""
 
 
 class SessionPage(Struct, frozen=True):
@@ -67,9 +91,10 @@ class SessionState(Struct, frozen=True):
     totals: Totals
 
 
-async def _list(ask: ValidRequest[None, SessionsQuery, Nothing]) -> Response:
-    query = ask.query
-    listed = await ask.api.ask(ListSessions(archived=query.archived))
+@operation("GET", "/sessions", "list_sessions", "List sessions, newest first", SessionPage)
+async def _list(request: ValidRequest[None, SessionsQuery, Nothing]) -> Response:
+    query = request.query
+    listed = await request.api.ask(ListSessions(archived=query.archived))
     if query.below:
         listed = _below(listed, SessionId(query.below))
     found = [session for session in listed if _fits(session, query.q)]
@@ -100,8 +125,15 @@ def _place(session: SessionSummary) -> str:
     return f"{session.updated_at:020d}-{session.id}"
 
 
-async def _show(ask: ValidRequest[None, Nothing, Nothing]) -> Response:
-    return json_response(_state(ask.session, await ask.api.ask(Status(ask.session))))
+@operation(
+    "GET",
+    "/sessions/{id}",
+    "get_session",
+    "Return the state of a session and what it waits for",
+    SessionState,
+)
+async def _show(request: PlainRequest) -> Response:
+    return json_response(_state(request.session, await request.api.ask(Status(request.session))))
 
 
 def _state(session_id: SessionId, session: SessionStatus) -> SessionState:
@@ -128,22 +160,99 @@ def _state(session_id: SessionId, session: SessionStatus) -> SessionState:
     )
 
 
+# ---------------------------------------------------------------------------- commands
+
+
+@operation(
+    "POST",
+    "/sessions/{id}/commands",
+    "command",
+    "Submit a command to a session: prompt, steer, decide, reply, cancel, rewind or any other",
+    Receipt,
+    problems=(SESSION_BUSY, SESSION_NOT_RUNNING, DUPLICATE_INPUT, PROVIDER_ERROR, HOOK_DENIED),
+)
+async def _command(request: ValidRequest[Command, Nothing, Traced]) -> Response:
+    command = _traced(_keyed(request.body, request.headers.idempotency_key), request.headers.trace)
+    receipt = await request.api.submit(request.session, command)
+    await resume_if_interrupted(request.api, request.session, receipt)
+    return json_response(receipt)
+
+
+def _keyed(command: Command, key: str) -> Command:
+    if not key:
+        return command
+    if not isinstance(command, Prompt | Steer):
+        raise UsageError("header: idempotency-key: only a prompt and a steer can have one")
+    if command.key not in ("", key):
+        raise UsageError("header: idempotency-key: the command has another key")
+    return replace(command, key=key)
+
+
+def _traced(command: Command, trace: str) -> Command:
+    if not trace or not isinstance(command, Prompt) or command.options.trace:
+        return command
+    return replace(command, options=replace(command.options, trace=trace))
+
+
+# ---------------------------------------------------------------------------- fork and delete
+
+
+class Fork(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to fork the session."""
+
+    at: Annotated[int, Meta(ge=1, le=MAX_SAFE_INT)] | None = None
+    """The last record to copy; all if null."""
+
+
+class Forked(Struct, frozen=True):
+    """The new session."""
+
+    session_id: SessionId
+    parent: SessionId
+
+
+@operation(
+    "POST",
+    "/sessions/{id}/fork",
+    "fork",
+    "Start a session with the messages of another one",
+    Forked,
+    status=201,
+    problems=(DUPLICATE_INPUT,),
+)
+async def _fork(request: ValidRequest[Fork, Nothing, Keyed]) -> Response:
+    key, at = request.headers.idempotency_key, request.body.at
+    wanted = session_id_for_key("fork", key) if key else None
+    try:
+        child = await fork_session(request.api, request.session, at, session_id=wanted)
+    except SessionConflict:
+        if wanted is None:
+            raise
+        created = await origin(request.api, wanted)
+        if created.parent != request.session or at not in (None, created.forked_at):
+            raise KeyTaken(f'the key "{key}" belongs to another fork', hint="use a new key") from None
+        child = wanted
+    return json_response(Forked(child, request.session), 201, {"location": f"/sessions/{child}"})
+
+
+@operation(
+    "DELETE",
+    "/sessions/{id}",
+    "delete_session",
+    "Delete a session and its sub-agents",
+    status=204,
+    problems=(SESSION_BUSY,),
+)
+async def _delete(request: PlainRequest) -> Response:
+    await origin(request.api, request.session)  # raises if there is no such session
+    await request.api.submit(request.session, Delete())
+    return Response(status_code=204)
+
+
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/sessions",
-        name="list_sessions",
-        summary="List sessions, newest first",
-        query=SessionsQuery,
-        answers=SessionPage,
-        handler=_list,
-    ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}",
-        name="get_session",
-        summary="Say how a session is, and what it waits for",
-        answers=SessionState,
-        handler=_show,
-    ),
+    _list,
+    _show,
+    _command,
+    _fork,
+    _delete,
 )

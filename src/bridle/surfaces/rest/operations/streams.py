@@ -13,8 +13,9 @@ from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, parse_contract
 from bridle.surfaces.meerkat.event_translator import EventTranslator
 from bridle.surfaces.meerkat.wire_format import to_wire
 from bridle.surfaces.rest.event_format import OURS, EventFormat, Frame, Translate
-from bridle.surfaces.rest.news_feed import WithNews
-from bridle.surfaces.rest.operation import Operation, ValidRequest
+from bridle.surfaces.rest.event_stream import DONE, RETRY
+from bridle.surfaces.rest.news_feed import OnlyNews, WithNews, news_event
+from bridle.surfaces.rest.operation import Nothing, ValidRequest, operation
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT
 from bridle.surfaces.rest.problem_document import ProblemDocument
 from bridle.surfaces.rest.view_format import BOARD
@@ -24,13 +25,13 @@ from bridle.surfaces.shared.view_model.view_types import Patch
 CONTRACT = parse_contract(DEFAULT_CONTRACT)
 MEDIA = "text/event-stream"
 
-After = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT, description="The last record that is known already.")]
-Live = Annotated[bool, Meta(description="Whether to go on after what is stored.")]
-News = Annotated[bool, Meta(description="Whether news of every session come between, as events named news.")]
+After = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT, description="The last record that the client has.")]
+Live = Annotated[bool, Meta(description="Whether to continue after the stored records.")]
+News = Annotated[bool, Meta(description="Whether to include news of all sessions, as events named news.")]
 
 StreamFormat = Annotated[
     Literal["bridle", "board"],
-    Meta(description="Records and deltas, or patches of the board as it was after the record `after`."),
+    Meta(description="Records and deltas, or patches of the board as of the record `after`."),
 ]
 
 FORMATS = {form.name: form for form in (OURS, BOARD)}
@@ -56,7 +57,7 @@ class Resuming(Struct, frozen=True, rename="kebab"):
     """The headers of a client that reconnects."""
 
     last_event_id: (
-        Annotated[int, Meta(ge=0, le=MAX_SAFE_INT, description="Counts before `after`.")] | None
+        Annotated[int, Meta(ge=0, le=MAX_SAFE_INT, description="Takes precedence over `after`.")] | None
     ) = None
 
 
@@ -75,10 +76,10 @@ def _begin(session: SessionId) -> Translate:
     translation = EventTranslator(session)
 
     def translate(item: Record | Delta) -> list[Frame]:
-        told = ((event, to_wire(event, CONTRACT)) for event in translation.add(item))
+        wire = ((event, to_wire(event, CONTRACT)) for event in translation.add(item))
         return [
             (str(type(event).__struct_config__.tag), encode(shaped))
-            for event, shaped in told
+            for event, shaped in wire
             if shaped is not None
         ]
 
@@ -88,44 +89,67 @@ def _begin(session: SessionId) -> Translate:
 MEERKAT = EventFormat("meerkat", _begin, remembers=True)
 
 
-async def _events(ask: ValidRequest[None, EventsQuery, Resuming]) -> Response:
-    session = await read_session(ask.api, ask.session)
-    loaded = SessionLoaded(ask.session, session.known.totals.messages)
-    after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
-    if after is None and not ask.query.live:
+@operation(
+    "GET",
+    "/sessions/{id}/events",
+    "events",
+    "Stream a session as Meerkat's events, as server-sent events",
+    media=MEDIA,
+    streams=(dict[str, Any],),
+)
+async def _events(request: ValidRequest[None, EventsQuery, Resuming]) -> Response:
+    session = await read_session(request.api, request.session)
+    loaded = SessionLoaded(request.session, session.known.totals.messages)
+    after = request.query.after if request.headers.last_event_id is None else request.headers.last_event_id
+    if after is None and not request.query.live:
         after = 0
     preface = [("session_loaded", encode(loaded))]
-    return await ask.desk.streams.open(ask.session, after, MEERKAT, preface=preface, live=ask.query.live)
+    return await request.context.streams.open(
+        request.session, after, MEERKAT, preface=preface, live=request.query.live
+    )
 
 
-async def _stream(ask: ValidRequest[None, StreamQuery, Resuming]) -> Response:
-    after = ask.query.after if ask.headers.last_event_id is None else ask.headers.last_event_id
-    form = FORMATS[ask.query.format]
-    stream = await ask.desk.streams.open(ask.session, after, form, live=ask.query.live)
-    return WithNews(ask.desk.news, stream) if ask.query.news else stream
+@operation(
+    "GET",
+    "/sessions/{id}/stream",
+    "stream",
+    "Stream a session's records and deltas, or patches of its board, as server-sent events",
+    media=MEDIA,
+    streams=(Record, Delta, Patch, SessionNews, Done, ProblemDocument),
+)
+async def _stream(request: ValidRequest[None, StreamQuery, Resuming]) -> Response:
+    after = request.query.after if request.headers.last_event_id is None else request.headers.last_event_id
+    form = FORMATS[request.query.format]
+    stream = await request.context.streams.open(request.session, after, form, live=request.query.live)
+    return WithNews(request.context.news, stream) if request.query.news else stream
+
+
+# ---------------------------------------------------------------------------- news
+
+
+class NewsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether to continue after the current states."""
+
+    live: Annotated[bool, Meta(description="Whether to continue after the current states.")] = True
+
+
+@operation(
+    "GET",
+    "/news",
+    "news",
+    "Stream which sessions start, end, wait or get a new title, as server-sent events",
+    media=MEDIA,
+    streams=(SessionNews, Done, ProblemDocument),
+)
+async def _news(request: ValidRequest[None, NewsQuery, Nothing]) -> Response:
+    if request.query.live:
+        return WithNews(request.context.news, OnlyNews(request.context.news))
+    events = [news_event(SessionNews(session.id, session)) for session in request.context.live()]
+    return Response(RETRY + b"".join(events) + DONE, media_type=MEDIA)
 
 
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/sessions/{id}/events",
-        name="events",
-        summary="Follow a session in Meerkat's words, as server-sent events",
-        query=EventsQuery,
-        headers=Resuming,
-        media=MEDIA,
-        streams=(dict[str, Any],),
-        handler=_events,
-    ),
-    Operation(
-        method="GET",
-        path="/sessions/{id}/stream",
-        name="stream",
-        summary="Follow a session's records and deltas, or its board, as server-sent events",
-        query=StreamQuery,
-        headers=Resuming,
-        media=MEDIA,
-        streams=(Record, Delta, Patch, SessionNews, Done, ProblemDocument),
-        handler=_stream,
-    ),
+    _events,
+    _stream,
+    _news,
 )

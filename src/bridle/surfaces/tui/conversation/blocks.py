@@ -118,7 +118,7 @@ class BlockSplitter:
             self._open(indent)
         self._is_blank = False
         if not was_cut:
-            self._look(text, indent)
+            self._classify(text, indent)
         if self._kind == "code":
             return
         self._add(line)
@@ -161,7 +161,7 @@ class BlockSplitter:
             return False
         return self._item_indent is not None or (indent < 4 and marker["number"] in (None, "1"))
 
-    def _look(self, text: str, indent: int) -> None:
+    def _classify(self, text: str, indent: int) -> None:
         """Update the parser state with a line, for the lines after it."""
         marker = _MARKER.match(text)
         if marker is not None and not self._lines:

@@ -129,8 +129,8 @@ def _head(call: Call, indent: Pieces, now_ms: int) -> Flow:
     details = [_WORDS.get(call.state, ""), _duration(call, now_ms)]
     if call.child is not None:
         details.append(f"sub-agent {short_id(call.child)}")
-    if told := " · ".join(filter(None, details)):
-        pieces.append((f" · {told}", ink if call.state in _WORDS else "dim"))
+    if note := " · ".join(filter(None, details)):
+        pieces.append((f" · {note}", ink if call.state in _WORDS else "dim"))
     lead = (*indent, (f"{mark} ", ink))
     return Flow(tuple(pieces), lead, (*indent, ("  ", "text")), folds=is_foldable(call))
 

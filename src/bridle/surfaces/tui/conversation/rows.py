@@ -8,7 +8,7 @@ from bridle.core.protocol import MessageSource
 from bridle.surfaces.shared.text_format import format_count
 from bridle.surfaces.shared.view_model.view_types import Answer, Call, Item, Note, Said, Thought, Weight
 from bridle.surfaces.tui.conversation.cards import OPEN_TAIL_CHARS, TAIL_CHARS, card_flows, chips, is_foldable
-from bridle.surfaces.tui.conversation.markdown_stream import MarkdownStream
+from bridle.surfaces.tui.conversation.markdown import MarkdownStream
 from bridle.surfaces.tui.conversation.text_wrap import (
     Flow,
     Line,
@@ -73,8 +73,8 @@ def is_long(said: Said) -> bool:
 def thought_head(words: int, seconds: int, *, is_live: bool, is_open: bool) -> Flow:
     """Return the line that shows a folded thought."""
     long = f" for {seconds} s" if seconds else ""
-    told = f"thinking{long}…" if is_live else f"thought{long}"
-    text = f"{'▾' if is_open else '▸'} {told} · {format_count(words, 'word')}"
+    state = f"thinking{long}…" if is_live else f"thought{long}"
+    text = f"{'▾' if is_open else '▸'} {state} · {format_count(words, 'word')}"
     return Flow(((text, "thought"),), mode="cut", folds=True)
 
 

@@ -29,10 +29,9 @@ from bridle.surfaces.shared.view_model.view_types import (
 )
 from bridle.surfaces.tui.conversation.cursor import Cursor, item_text, select_row, selected_text
 from bridle.surfaces.tui.conversation.loaded_rows import EMPTY_LINE, MAX_ROWS, LoadedRows
-from bridle.surfaces.tui.conversation.redraw_scheduler import RedrawScheduler
 from bridle.surfaces.tui.conversation.rows import Row
 from bridle.surfaces.tui.conversation.scroll import Scroll
-from bridle.surfaces.tui.conversation.strips import Overlay, Painter, Palette
+from bridle.surfaces.tui.conversation.strips import Overlay, Painter, Palette, RedrawScheduler
 from bridle.surfaces.tui.conversation.text_wrap import Line
 from bridle.surfaces.tui.keys import bindings
 

@@ -106,7 +106,7 @@ class ApprovalCard(Card):
 
     def _write_rules(self) -> None:
         rules = Content(", ").join(styled(("name", one_line(shorten_line(rule)))) for rule in self.rules)
-        keys = " / ".join(self.host.key_words(name) for name, _ in LASTING)
+        keys = " / ".join(self.host.key_text(name) for name, _ in LASTING)
         line = self.query_one(".rules", Static)
         line.display = bool(self.rules)
         line.update(styled(f"{keys} allow ", rules))

@@ -1,7 +1,10 @@
-"""Dialogs that ask for a text or a confirmation."""
+"""Dialogs that ask for a text, a confirmation, or the file of an export."""
 
+import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,10 +13,13 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
+from bridle.core.ids import SessionId
+from bridle.surfaces.shared.export import Format
+from bridle.surfaces.shared.text_format import short_id
 from bridle.surfaces.tui.keys import bindings
 from bridle.surfaces.tui.panels.host import PanelHost
 from bridle.surfaces.tui.panels.lines_view import shorten_line
-from bridle.surfaces.tui.panels.notifications import format_footer
+from bridle.surfaces.tui.panels.notifications import format_footer, notify, report_errors
 from bridle.surfaces.tui.panels.styles import styled
 
 MAX_CHARS = 100_000
@@ -146,3 +152,44 @@ class LongTextDialog(Dialog):
     def action_another_line(self) -> None:
         """Insert a line break."""
         self.query_one(TextArea).insert("\n")
+
+
+# ---------------------------------------------------------------------------- session export
+
+
+FORMS: dict[str, Format] = {".md": "md", ".json": "json", ".html": "html"}
+
+
+def export_session(host: PanelHost, session: SessionId) -> None:
+    """Ask for a path and export the session there; the suffix selects the format."""
+
+    def named(path: str | None) -> None:
+        if path is not None:
+            target = Path(host.cwd, Path(path.strip()).expanduser())
+            host.app.run_worker(_export(host, session, target))
+
+    words = "export the session to this file (.md, .json or .html)"
+    host.app.push_screen(TextDialog(words, f"session-{short_id(session)}.md", check=check_path), named)
+
+
+def check_path(path: str) -> str:
+    """Return why the path is invalid; empty if it is valid."""
+    return "" if Path(path.strip()).suffix in FORMS else "the name must end in .md, .json or .html"
+
+
+async def _export(host: PanelHost, session: SessionId, target: Path) -> None:
+    async with report_errors(host.app):
+        text = await host.views.export(session, FORMS[target.suffix])
+        try:
+            await asyncio.to_thread(_write, target, text)
+        except OSError as error:
+            notify(host.app, f"{target}: {error.strerror or error}", failed=True)
+        else:
+            notify(host.app, f"written to {target}")
+
+
+def _write(target: Path, text: str) -> None:
+    """Write a new file that only its owner can read; raises OSError, also if the file exists."""
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)

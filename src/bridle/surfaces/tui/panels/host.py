@@ -9,7 +9,7 @@ panel ──▶ PanelHost ──▶ the app: opens sessions, chooses models, mov
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 from textual.app import App
@@ -125,7 +125,7 @@ class PanelHost(Protocol):
         """The style in which diffs are first shown."""
         ...
 
-    def key_words(self, name: str) -> str:
+    def key_text(self, name: str) -> str:
         """Return the keys of an action in the key table, as shown to the user."""
         ...
 
@@ -176,3 +176,22 @@ class PanelHost(Protocol):
     def open_web(self) -> None:
         """Open the web page."""
         ...
+
+
+# ---------------------------------------------------------------------------- open windows
+
+
+@runtime_checkable
+class FollowsHead(Protocol):
+    """A window that shows the current session's state."""
+
+    def show_head(self, head: Head | None) -> None:
+        """Show the current state."""
+        ...
+
+
+def update_windows(app: App[Any], head: Head | None) -> None:
+    """Update every open window that follows the current session; call it on every HeadChanged."""
+    for screen in app.screen_stack[1:]:
+        if isinstance(screen, FollowsHead) and screen.is_mounted:
+            screen.show_head(head)

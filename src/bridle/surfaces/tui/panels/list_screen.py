@@ -71,7 +71,7 @@ class ListScreen(ModalScreen[None]):
     heading: ClassVar[str] = ""
     actions: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Actions in the footer besides those of every list: action and label."""
-    choose_words: ClassVar[str] = "choose"
+    choose_label: ClassVar[str] = "choose"
     has_preview: ClassVar[bool] = False
     nothing: ClassVar[str] = "nothing here"
 
@@ -104,7 +104,7 @@ class ListScreen(ModalScreen[None]):
             yield OptionList(id="rows", markup=False)
             if self.has_preview:
                 yield LinesView(id="preview")
-            foot = (("choose", self.choose_words), *self.actions, *FOOT)
+            foot = (("choose", self.choose_label), *self.actions, *FOOT)
             yield Static(format_footer(self.host, foot), id="foot")
 
     def on_mount(self) -> None:

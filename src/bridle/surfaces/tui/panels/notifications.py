@@ -55,7 +55,7 @@ def format_footer(host: PanelHost, actions: Iterable[tuple[str, str]]) -> Conten
 
     A click on a label runs its action if the surrounding widget calls `clicked`.
     """
-    named = [(name, host.key_words(name), words) for name, words in actions]
+    named = [(name, host.key_text(name), words) for name, words in actions]
     parts = [
         styled(("name", keys), f" {words}").stylize(Style.from_meta({CLICKED: name}))
         for name, keys, words in named

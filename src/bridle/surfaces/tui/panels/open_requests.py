@@ -136,9 +136,9 @@ class OpenRequests(Vertical):
             self._answered.add(command.call_id)
             asked = self._waiting
             self._show(asked)
-            self.run_worker(self._tell(self._session, command, asked))
+            self.run_worker(self._send(self._session, command, asked))
 
-    async def _tell(self, session: SessionId, command: Decide | Reply, asked: tuple[Waiting, ...]) -> None:
+    async def _send(self, session: SessionId, command: Decide | Reply, asked: tuple[Waiting, ...]) -> None:
         taken = False
         async with report_errors(self.app):
             await self.host.api.submit(session, command)

@@ -36,7 +36,7 @@ def run_command(host: PanelHost, name: str) -> None:
 def system_commands(host: PanelHost) -> Iterable[SystemCommand]:
     """Yield all commands for Textual's palette (`App.get_system_commands`)."""
     for command in COMMANDS.values():
-        keys = host.key_words(command.name) if command.name in _KEYED else ""
+        keys = host.key_text(command.name) if command.name in _KEYED else ""
         yield SystemCommand(
             command.name.replace("_", " "),
             f"{command.help} ({keys})" if keys else command.help,
@@ -113,13 +113,13 @@ def _rewind(host: PanelHost, head: Head) -> None:
 
 
 def _children(host: PanelHost, head: Head) -> None:
-    from bridle.surfaces.tui.panels.session_lists import ChildrenScreen
+    from bridle.surfaces.tui.panels.pickers import ChildrenScreen
 
     _push(host, ChildrenScreen(host, head.session))
 
 
 def _files(host: PanelHost, head: Head) -> None:
-    from bridle.surfaces.tui.panels.session_lists import FilesScreen
+    from bridle.surfaces.tui.panels.pickers import FilesScreen
 
     _push(host, FilesScreen(host, head.session))
 
@@ -155,7 +155,7 @@ def _doctor(host: PanelHost) -> None:
 
 
 def _help(host: PanelHost) -> None:
-    from bridle.surfaces.tui.panels.help import HelpWindow
+    from bridle.surfaces.tui.panels.windows import HelpWindow
 
     commands = [(command.name, command.help) for command in COMMANDS.values()]
     _push(host, HelpWindow(host, commands))
@@ -165,7 +165,7 @@ def _help(host: PanelHost) -> None:
 
 
 def _export(host: PanelHost, head: Head) -> None:
-    from bridle.surfaces.tui.panels.export import export_session
+    from bridle.surfaces.tui.panels.dialogs import export_session
 
     export_session(host, head.session)
 

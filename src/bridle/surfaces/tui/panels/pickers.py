@@ -1,16 +1,21 @@
-"""Lists to choose the model, agent, mode and theme from, and the list of pins."""
+"""Lists to choose from: model, agent, mode, theme, pins, sub-agents and changed files."""
 
 from collections.abc import Sequence
 
+from bridle.core.ids import SessionId
 from bridle.core.permission import Mode
 from bridle.core.protocol import Pin
+from bridle.core.queries import Diff, ShowDiff
 from bridle.surfaces.shared.folder_info import AgentRow, ModelView
 from bridle.surfaces.shared.terminal import one_line
-from bridle.surfaces.tui.panels.host import PanelHost
-from bridle.surfaces.tui.panels.lines_view import brief
+from bridle.surfaces.tui.panels.host import Child, PanelHost
+from bridle.surfaces.tui.panels.lines_view import Line, brief
 from bridle.surfaces.tui.panels.list_screen import ListScreen, Row
 from bridle.surfaces.tui.panels.notifications import notify, submit
+from bridle.surfaces.tui.panels.preview import text_lines
+from bridle.surfaces.tui.panels.sidebar_sections import child_rows, file_rows
 from bridle.surfaces.tui.panels.styles import styled
+from bridle.surfaces.tui.panels.windows import DiffWindow
 from bridle.surfaces.tui.theme import THEMES
 
 REF_CELLS = 30
@@ -119,7 +124,7 @@ class PinsScreen(ListScreen):
     """Lists the texts that every compaction keeps verbatim; Enter unpins one."""
 
     heading = "pinned"
-    choose_words = "unpin"
+    choose_label = "unpin"
     nothing = "nothing is pinned"
 
     async def load(self) -> Sequence[Row]:
@@ -169,3 +174,62 @@ def _short(tokens: int) -> str:
     if tokens >= 1_000_000:
         return f"{tokens / 1_000_000:.3g}M"
     return f"{tokens / 1000:.3g}k" if tokens >= 1000 else str(tokens)
+
+
+# ---------------------------------------------------------------------------- sub-agents and changed files
+
+
+class ChildrenScreen(ListScreen):
+    """Lists a session's sub-agents as a tree; Enter opens one."""
+
+    heading = "sub-agents"
+    nothing = "no sub-agents in this session"
+    choose_label = "open"
+    has_preview = True
+
+    def __init__(self, host: PanelHost, session: SessionId) -> None:
+        super().__init__(host)
+        self._session = session
+        self._children: dict[str, Child] = {}
+
+    async def load(self) -> Sequence[Row]:
+        """Load the sub-agents."""
+        children = await self.host.views.children(self._session)
+        self._children = {child.id: child for child in children}
+        return [
+            Row(child.id, label, f"{child.name} {child.task} {child.id}")
+            for child, label in zip(children, child_rows(children), strict=True)
+        ]
+
+    async def preview(self, row: Row) -> Sequence[Line]:
+        """Show the sub-agent's task."""
+        child = self._children[row.key]
+        return text_lines(f"{child.agent or 'default'} {child.model}\n{child.task}")
+
+    def chosen(self, row: Row) -> None:
+        """Open the sub-agent's session."""
+        self.dismiss(None)
+        self.host.open_session(SessionId(row.key))
+
+
+class FilesScreen(ListScreen):
+    """Lists the files that a session changed; Enter shows a diff."""
+
+    heading = "changed files"
+    nothing = "no file changes"
+    choose_label = "show the change"
+
+    def __init__(self, host: PanelHost, session: SessionId) -> None:
+        super().__init__(host)
+        self._session = session
+        self._diff = Diff([], "")
+
+    async def load(self) -> Sequence[Row]:
+        """Load the changes."""
+        self._diff = await self.host.api.ask(ShowDiff(self._session))
+        rows = zip(self._diff.changes, file_rows(self._diff.changes), strict=True)
+        return [Row(change.path, label, change.path) for change, label in rows]
+
+    def chosen(self, row: Row) -> None:
+        """Show the diff, starting at this file."""
+        self.app.push_screen(DiffWindow(self.host, "what the session has changed", self._diff.text, row.key))

@@ -25,7 +25,7 @@ class QueueScreen(ListScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("queue")]
     heading = "queued prompts"
     nothing = "the queue is empty"
-    choose_words = "change"
+    choose_label = "change"
     actions = (("drop_queued", "remove"), ("steer_queued", "send to the run"))
 
     def __init__(self, host: PanelHost) -> None:
@@ -62,12 +62,12 @@ class QueueScreen(ListScreen):
     def _edited(self, queued: QueuedPrompt, text: str | None) -> None:
         if text is not None and text != queued.message.text:
             attached = (part for part in queued.message.parts if not isinstance(part, Text))
-            self._tell(EditQueued(queued.item_id, Message("user", (Text(text), *attached))))
+            self._send(EditQueued(queued.item_id, Message("user", (Text(text), *attached))))
 
     def action_drop_queued(self) -> None:
         """Remove the selected prompt."""
         if queued := self._marked_prompt():
-            self._tell(DropQueued(queued.item_id))
+            self._send(DropQueued(queued.item_id))
 
     def action_steer_queued(self) -> None:
         """Send the selected prompt into the active run."""
@@ -78,9 +78,9 @@ class QueueScreen(ListScreen):
             if queued.delivery == "steer":
                 notify(self.app, "the run already gets it at its next turn")
                 return
-            self._tell(EditQueued(queued.item_id, queued.message, "steer"))
+            self._send(EditQueued(queued.item_id, queued.message, "steer"))
 
-    def _tell(self, command: EditQueued | DropQueued) -> None:
+    def _send(self, command: EditQueued | DropQueued) -> None:
         self.run_worker(self._submit(command), group="tell")
 
     async def _submit(self, command: EditQueued | DropQueued) -> None:

@@ -42,7 +42,7 @@ class RewindScreen(ListScreen):
 
     heading = "rewind to before …"
     nothing = "no prompts to rewind to"
-    choose_words = "preview"
+    choose_label = "preview"
 
     def __init__(self, host: PanelHost, session: SessionId) -> None:
         super().__init__(host)
@@ -180,7 +180,7 @@ class PlanScreen(ModalScreen[Literal["done"] | None]):
     async def _go(self, *, force: bool) -> None:
         async with report_errors(self.app):
             await self.host.api.submit(self._session, Rewind(self._point.seq, self.scope, force))
-            key = self.host.key_words("rewind")
+            key = self.host.key_text("rewind")
             notify(self.app, f'rewound; to undo it: {key}, then "before the last rewind"')
             self.dismiss("done")
 

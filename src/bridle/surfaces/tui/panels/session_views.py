@@ -104,18 +104,18 @@ def descendants(session: SessionId, sessions: Sequence[SessionSummary]) -> list[
     return found
 
 
-def _child(summary: SessionSummary, glance: SessionStatus) -> Child:
+def _child(summary: SessionSummary, status: SessionStatus) -> Child:
     name, _, task = summary.title.partition(": ")
-    totals = glance.facts.totals
-    run = glance.run
+    totals = status.facts.totals
+    run = status.run
     return Child(
         id=summary.id,
         parent=summary.parent or summary.id,
         name=name or summary.agent,
         task=task,
         agent=summary.agent,
-        model=glance.facts.model,
-        running=glance.is_running,
+        model=status.facts.model,
+        running=status.is_running,
         outcome=summary.outcome if run is None else None,
         turns=totals.turns,
         tokens=totals.usage.context,

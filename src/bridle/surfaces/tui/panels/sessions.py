@@ -62,7 +62,7 @@ class SessionsScreen(ListScreen):
     heading = "sessions"
     nothing = "no sessions here yet"
     has_preview = True
-    choose_words = "open"
+    choose_label = "open"
     actions = (
         ("new_here", "new"),
         ("rename", "rename"),
@@ -98,10 +98,10 @@ class SessionsScreen(ListScreen):
 
     async def preview(self, row: Row) -> Sequence[Line]:
         """Show the last answer."""
-        glance = await self.host.api.ask(Status(SessionId(row.key)))
-        if glance.last is None:
+        status = await self.host.api.ask(Status(SessionId(row.key)))
+        if status.last is None:
             return text_lines("no run has finished yet")
-        return text_lines(glance.last.text.strip() or glance.last.reason or "no answer yet")
+        return text_lines(status.last.text.strip() or status.last.reason or "no answer yet")
 
     def _row(self, session: SessionSummary) -> Row:
         mark, word, colour = state_of(session, self.host.live)

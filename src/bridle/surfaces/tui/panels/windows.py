@@ -1,4 +1,4 @@
-"""Windows about the current session or folder: to-do list, context, usage, servers, doctor, diffs."""
+"""Windows about the current session or folder: to-do list, context, usage, servers, doctor, diffs, help."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ from bridle.surfaces.shared.terminal import one_line
 from bridle.surfaces.shared.text_format import describe_args, format_count, format_elapsed
 from bridle.surfaces.shared.view_model.view_types import Head
 from bridle.surfaces.tui.diffs import FileDiff, parse_diff
-from bridle.surfaces.tui.keys import bindings
+from bridle.surfaces.tui.keys import KEYS, SCOPES, bindings
 from bridle.surfaces.tui.panels.host import DiffStyle, PanelHost
 from bridle.surfaces.tui.panels.lines_view import Line, LinesView, StyledCell, brief
 from bridle.surfaces.tui.panels.notifications import WAITING, clicked_action, format_footer, report_errors
@@ -299,3 +299,38 @@ def _gist(message: Message) -> str:
     calls = [f"» {call.name} {describe_args(call.args)}" for call in message.calls]
     results = [part.output[:GIST_CHARS] for part in message.parts if isinstance(part, ToolResult)]
     return " ".join([message.text[:GIST_CHARS], *calls, *results])
+
+
+# ---------------------------------------------------------------------------- help window
+
+
+KEY_CELLS = 24
+
+
+class HelpWindow(Window):
+    """Shows the user's key bindings and the commands."""
+
+    def __init__(self, host: PanelHost, commands: Sequence[tuple[str, str]]) -> None:
+        super().__init__(host, "help")
+        self._commands = commands
+
+    async def load(self) -> Sequence[Line]:
+        """Return both tables."""
+        lines: list[Line] = []
+        for scope, where in SCOPES.items():
+            rows = [(self.host.key_text(row.name), row.help) for row in KEYS if row.scope == scope]
+            lines += _table(f"keys {where}", [row for row in rows if row[0]])
+        palette = self.host.key_text("palette")
+        commands = [(f"/{name}", words) for name, words in self._commands]
+        return [*lines, *_table(f"commands, in the prompt or with {palette}", commands)]
+
+
+def _table(title: str, rows: Sequence[tuple[str, str]]) -> list[Line]:
+    if not rows:
+        return []
+    head: Line = (StyledCell(styled(("strong", title))),)
+    return [head, *(_row(keys, words) for keys, words in rows), *text_lines(" ")]
+
+
+def _row(keys: str, words: str) -> Line:
+    return (StyledCell(styled(words), styled(("name", f"  {keys:<{KEY_CELLS}} "))),)

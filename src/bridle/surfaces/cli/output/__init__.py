@@ -1,0 +1,1 @@
+"""What commands print: runs, kernel cells, tables and log lines."""
