@@ -77,7 +77,7 @@ OFFERS: Mapping[str, ToolDefinition] = {
         "Look at sessions and tell them something. list: all, newest first. read: how one is and what it "
         "waits for. history: its records. transcript: the conversation as Markdown. export: the same, or "
         "all of it as JSON, or as a page. usage: what it and its sub-agents have used. "
-        + "".join(f"{row.action}: {row.doc[0].lower()}{row.doc[1:]}. " for row in SESSION_QUERIES)
+        + "".join(f"{row.action}: {row.doc[:1].lower()}{row.doc[1:]}. " for row in SESSION_QUERIES)
         + "cancel, steer (text reaches the active run), queue (text runs next), drop, decide (answer "
         "an approval), reply (answer a question), fork, rewind, compact, rename, archive, restore, delete.",
         sessions.ANY_ANSWER,
