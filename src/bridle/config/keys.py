@@ -34,7 +34,7 @@ from bridle.config.value_types import (
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.hook import HookEntry
-from bridle.core.model import Price
+from bridle.core.model import Price, ProviderKind
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
 
@@ -235,11 +235,6 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     background_after: Duration = Duration(60)
     web_timeout: Duration = Duration(30)
     web_max_bytes: Count = 5 * 1024 * 1024
-
-
-ProviderKind = Literal[
-    "openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted", "direct"
-]
 
 
 class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
