@@ -24,8 +24,8 @@ from bridle.config.rule_list import LocatedRule, list_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.config.textfile import read_text, write_text
 from bridle.config.toml_document import literal
-from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError, UsageError
+from bridle.core.value_types import AGENT_NAME_PATTERN
 from bridle.surfaces.cli.session_lookup import resolve_directory
 from bridle.surfaces.cli.table import write_table
 from bridle.surfaces.shared.editor import run_editor
