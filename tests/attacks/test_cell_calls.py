@@ -25,7 +25,8 @@ from tests.attacks.test_command_rules import ASKED, DENIED
 from tests.attacks.test_command_rules import RULES as COMMAND_RULES
 from tests.attacks.test_denied_reads import RULES as READ_RULES
 from tests.attacks.test_denied_reads import TOOLS
-from tests.attacks.test_modes import CALLS, EXPECTED, HOLDS_FOR, MODES
+from tests.attacks.test_modes import HOLDS_FOR, call_of, expected
+from tests.attacks.test_modes import TOOLS as EVERY_TOOL
 from tests.attacks.test_outside_writes import FILE_TOOLS, picture
 from tests.attacks.test_search_options import PATHS, PATTERNS
 from tests.attacks.test_ssrf import URLS, Names
@@ -197,16 +198,16 @@ async def test_a_rule_holds_for_every_tool_of_a_cell(
 
 @pytest.mark.parametrize("mode", ["ask", "accept-edits"])
 async def test_every_mode_asks_about_the_calls_of_a_cell(stage: Stage, mode: Mode):
-    column = MODES.index(mode)
     # No one is asked about changes of a file that was not read, or that no language server can work out.
     others = {"python", "edit_file", "multi_edit", "rename_symbol", "replace_symbol", "code_action"}
-    calls = [call for call in CALLS.items() if EXPECTED[call[0]][column] == "ask" and call[0] not in others]
+    asking = [tool for tool in EVERY_TOOL if expected(stage, tool, mode) == "ask" and tool not in others]
+    calls = [(tool, call_of(stage, tool)) for tool in asking]
 
     told = await make_calls(stage, calls, (), mode)
     asked = [event.tool for event in told.log if isinstance(event, ApprovalRequested)]
 
     assert (sorted(asked), told.results) == (
-        sorted(tool for tool, _ in calls),
+        asking,
         [("failed", f"denied: {NO}")] * len(calls),
     )
 

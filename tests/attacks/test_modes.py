@@ -5,120 +5,111 @@ from typing import Any
 import pytest
 
 from bridle.core.permission import Mode
-from tests.attacks.stage import Stage, rules
+from bridle.core.ports import ToolContext
+from bridle.core.tool import AccessClass
+from tests.attacks.stage import SESSION, Stage, rules
+from tests.tools.test_texts import FILES
 
 CALLS: dict[str, dict[str, Any]] = {
     "read_file": {"path": "notes.txt"},
-    "grep": {"pattern": "x"},
-    "glob": {"pattern": "*"},
-    "list_files": {"pattern": "*"},
     "write_file": {"path": "new.txt", "content": "x"},
     "edit_file": {"path": "notes.txt", "old_str": "nothing", "new_str": "x"},
     "multi_edit": {"path": "notes.txt", "edits": [{"old_str": "nothing", "new_str": "x"}]},
     "diagnostics": {"path": "src/main.py"},
-    "references": {"symbol": "main"},
-    "definition": {"symbol": "main"},
-    "symbols": {"query": "main"},
-    "call_hierarchy": {"symbol": "main", "direction": "incoming"},
-    "rename_symbol": {"symbol": "main", "new_name": "start"},
     "replace_symbol": {"symbol": "main", "path": "src/main.py", "action": "delete"},
     "code_action": {"path": "src/main.py", "line": 1, "action": "f1"},
     "bash": {"command": "make"},
-    "python": {"code": "1 + 1"},
-    "skill": {"name": "review"},
     "web_fetch": {"url": "http://example.com/"},
     "download": {"url": "http://example.com/", "path": "f"},
-    "jobs": {},
-    "job_output": {"job": 1},
-    "job_kill": {"job": 1},
-    "todos": {"todos": []},
-    "ask_user": {"question": "who?"},
-    "datetime": {},
-    "wait": {"seconds": 0.01},
-    "memory_search": {"query": "x"},
-    "agent_spawn": {"prompt": "look"},
-    "agent_fork": {"prompt": "look"},
-    "agent_status": {"agent_id": "agent-1"},
-    "agent_list": {},
-    "agent_cancel": {"agent_id": "agent-1"},
-    "send_message": {"to": "main", "text": "x"},
 }
+"""Calls whose arguments matter; those of other tools follow from their schemas."""
 
-#                ask      plan     accept-edits  yolo
-EXPECTED = {
-    "read_file": ("allow", "allow", "allow", "allow"),
-    "grep": ("allow", "allow", "allow", "allow"),
-    "glob": ("allow", "allow", "allow", "allow"),
-    "list_files": ("allow", "allow", "allow", "allow"),
-    "write_file": ("ask", "deny", "allow", "allow"),
-    "edit_file": ("ask", "deny", "allow", "allow"),
-    "multi_edit": ("ask", "deny", "allow", "allow"),
-    "diagnostics": ("allow", "allow", "allow", "allow"),
-    "references": ("allow", "allow", "allow", "allow"),
-    "definition": ("allow", "allow", "allow", "allow"),
-    "symbols": ("allow", "allow", "allow", "allow"),
-    "call_hierarchy": ("allow", "allow", "allow", "allow"),
-    "rename_symbol": ("ask", "deny", "allow", "allow"),
-    "replace_symbol": ("ask", "deny", "allow", "allow"),
-    "code_action": ("ask", "deny", "allow", "allow"),
-    "bash": ("ask", "deny", "ask", "allow"),
-    "python": ("ask", "deny", "ask", "allow"),
-    "skill": ("allow", "allow", "allow", "allow"),
-    "web_fetch": ("ask", "ask", "ask", "allow"),
-    "download": ("ask", "deny", "ask", "allow"),
-    "jobs": ("allow", "allow", "allow", "allow"),
-    "job_output": ("allow", "allow", "allow", "allow"),
-    "job_kill": ("allow", "allow", "allow", "allow"),
-    "todos": ("allow", "allow", "allow", "allow"),
-    "ask_user": ("allow", "allow", "allow", "allow"),
-    "datetime": ("allow", "allow", "allow", "allow"),
-    "wait": ("allow", "allow", "allow", "allow"),
-    "memory_search": ("allow", "allow", "allow", "allow"),
-    "agent_spawn": ("allow", "allow", "allow", "allow"),
-    "agent_fork": ("allow", "allow", "allow", "allow"),
-    "agent_status": ("allow", "allow", "allow", "allow"),
-    "agent_list": ("allow", "allow", "allow", "allow"),
-    "agent_cancel": ("allow", "allow", "allow", "allow"),
-    "send_message": ("allow", "allow", "allow", "allow"),
-}
 MODES: tuple[Mode, ...] = ("ask", "plan", "accept-edits", "yolo")
+#             ask      plan     accept-edits  yolo
+SAID: dict[AccessClass, tuple[str, ...]] = {
+    "read": ("allow", "allow", "allow", "allow"),
+    "write": ("ask", "deny", "allow", "allow"),
+    "execute": ("ask", "deny", "ask", "allow"),
+    "network": ("ask", "ask", "ask", "allow"),
+}
+EXCEPTIONS = {"download": ("ask", "deny", "ask", "allow")}
+"""A download also writes a file."""
+
+CLASSES: dict[AccessClass, list[str]] = {
+    "read": (
+        "read_file grep glob list_files diagnostics references definition symbols call_hierarchy skill jobs "
+        "job_output job_kill todos ask_user datetime wait memory_search agent_spawn agent_fork agent_status "
+        "agent_list agent_cancel send_message"
+    ).split(),
+    "write": "write_file edit_file multi_edit rename_symbol replace_symbol code_action".split(),
+    "execute": ["bash", "python"],
+    "network": ["web_fetch", "download"],
+}
+"""The access that these tools must always declare; a new tool need not be here."""
+TOOLS = sorted({path.stem for path in FILES} - {"tool_call", "tool_search"})
+"""Every tool but the two that only lead to others."""
 
 
-@pytest.mark.parametrize("tool", CALLS)
-async def test_every_mode_says_what_it_should_about_every_tool(judge_stage: Stage, tool: str):
-    said = tuple(judge_stage.check(tool, CALLS[tool], (), mode).action for mode in MODES)
-
-    assert said == EXPECTED[tool]
-
-
-def test_no_tool_is_missing_in_the_table(judge_stage: Stage):
-    assert {spec.name for spec in judge_stage.specs} == set(CALLS) == set(EXPECTED)
+def call_of(stage: Stage, tool: str) -> dict[str, Any]:
+    """Return the arguments of a call: those in `CALLS`, or the required ones with any value."""
+    [spec] = [spec for spec in stage.specs if spec.name == tool]
+    schemas = spec.parameters.get("properties", {})
+    required = {name: any_value(schemas[name]) for name in spec.parameters.get("required", ())}
+    return CALLS.get(tool, required)
 
 
-@pytest.mark.parametrize("tool", CALLS)
-@pytest.mark.parametrize("mode", MODES)
-async def test_a_tool_that_is_denied_is_denied_in_every_mode(judge_stage: Stage, tool: str, mode: Mode):
-    both = rules(f"allow {tool}", f"deny {tool}")
+def any_value(schema: dict[str, Any]) -> Any:
+    """Return a value that a schema accepts."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    values = {"string": "x", "integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+    return values[schema["type"]]
 
-    assert judge_stage.check(tool, CALLS[tool], both, mode).action == "deny"
-    assert judge_stage.check(tool, CALLS[tool], rules("deny *"), mode).action == "deny"
+
+def declared_access(stage: Stage, tool: str) -> AccessClass:
+    """Return the access that a tool declares for its call."""
+    [found] = [one for one in stage.tools if one.spec.name == tool]
+    return found.access(call_of(stage, tool), ToolContext(SESSION, str(stage.project), print)).access
+
+
+def expected(stage: Stage, tool: str, mode: Mode) -> str:
+    """Return what a mode must say about a tool."""
+    return EXCEPTIONS.get(tool, SAID[declared_access(stage, tool)])[MODES.index(mode)]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_mode_says_what_it_should_about_every_tool(judge_stage: Stage, tool: str):
+    said = [judge_stage.check(tool, call_of(judge_stage, tool), (), mode).action for mode in MODES]
+
+    assert said == [expected(judge_stage, tool, mode) for mode in MODES]
+    assert said[-1] == "allow"  # so the call itself is valid
+
+
+def test_no_tool_is_missing(judge_stage: Stage):
+    assert {spec.name for spec in judge_stage.specs} == set(TOOLS) >= {*CALLS, *EXCEPTIONS}
 
 
 @pytest.mark.parametrize(
-    "tool",
-    [
-        "write_file",
-        "edit_file",
-        "multi_edit",
-        "rename_symbol",
-        "replace_symbol",
-        "code_action",
-        "bash",
-        "download",
-    ],
+    ("access", "tool"), [(access, tool) for access, tools in CLASSES.items() for tool in tools]
 )
-async def test_no_allow_rule_changes_anything_in_plan_mode(judge_stage: Stage, tool: str):
-    assert judge_stage.check(tool, CALLS[tool], rules(f"allow {tool}", "allow *"), "plan").action == "deny"
+def test_a_tool_keeps_its_access(judge_stage: Stage, access: AccessClass, tool: str):
+    assert declared_access(judge_stage, tool) == access
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_tool_that_is_denied_is_denied_in_every_mode(judge_stage: Stage, tool: str, mode: Mode):
+    call, both = call_of(judge_stage, tool), rules(f"allow {tool}", f"deny {tool}")
+
+    assert judge_stage.check(tool, call, both, mode).action == "deny"
+    assert judge_stage.check(tool, call, rules("deny *"), mode).action == "deny"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_allow_rule_changes_anything_in_plan_mode(judge_stage: Stage, tool: str):
+    said = judge_stage.check(tool, call_of(judge_stage, tool), rules(f"allow {tool}", "allow *"), "plan")
+
+    assert (said.action == "deny") == (expected(judge_stage, tool, "plan") == "deny")
 
 
 # A rule for one tool, and the other tools that it must hold for as well.

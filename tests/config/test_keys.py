@@ -29,28 +29,20 @@ from bridle.core.errors import ConfigError
 from bridle.core.model import Price
 from bridle.core.permission import Rule
 from bridle.core.retry import RetryPolicy
-
-PAGE = Path(__file__).parents[2] / "docs/configuration.md"
-
-
-def table(heading: str) -> dict[str, list[str]]:
-    """Read a table of the page: the key of each row and its other cells."""
-    section = PAGE.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
-    return {row[0].strip().strip("`"): [cell.strip() for cell in row[1:]] for row in rows}
+from tests.config.page import PAGE, page_table
 
 
 def test_the_page_lists_exactly_the_keys_there_are():
-    assert list(table("Every key")) == known_keys(ConfigFile)
+    assert list(page_table("Every key")) == known_keys(ConfigFile)
 
 
 def test_the_page_lists_exactly_the_keys_of_an_agent():
-    assert list(table("Agents")) == known_keys(AgentFile)
+    assert list(page_table("Agents")) == known_keys(AgentFile)
 
 
 def test_the_page_tells_the_defaults(tmp_path: Path):
     settings = load_settings({"HOME": str(tmp_path)}, tmp_path)
-    told = {key: cells[0] for key, cells in table("Every key").items() if ".NAME." not in key}
+    told = {key: cells[0] for key, cells in page_table("Every key").items() if ".NAME." not in key}
 
     values = {key: get_value(settings, key) for key in told}
     assert told == {key: "none" if value is None else f"`{literal(value)}`" for key, value in values.items()}

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from bridle.core.compaction import (
     HEADING,
     RECALL,
-    CompactionPolicy,
     Plan,
     check_pin,
     clear_outputs,
@@ -18,7 +17,15 @@ from bridle.core.compaction import (
     measure,
     plan,
 )
-from bridle.core.context import ContextUsage, Counted, Window, estimate_message, estimate_tokens, fit
+from bridle.core.context import (
+    CompactionPolicy,
+    ContextUsage,
+    Counted,
+    Window,
+    estimate_message,
+    estimate_tokens,
+    fit,
+)
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.kept_context import VerbatimText

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -11,7 +11,7 @@ import pytest
 import bridle.providers
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.messages import user_message
-from bridle.core.model import Model, ModelRequest, Price
+from bridle.core.model import ApiKind, Model, ModelRequest, Price
 from bridle.providers import (
     ModelCatalog,
     ModelEntry,
@@ -28,7 +28,7 @@ from bridle.providers.llama import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
 from bridle.providers.model_data import known_models
 from bridle.providers.openai import OpenAIProvider
-from bridle.providers.responses import ResponsesProvider
+from bridle.providers.openai_responses import ResponsesProvider
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.conversation import ask, request
 
@@ -129,6 +129,15 @@ async def test_each_kind_has_its_wire(kind: Any, wire: type):
 
     assert type(provider) is wire
     assert outcome.shown == [("text", "hello")]
+
+
+@pytest.mark.parametrize("kind", get_args(ApiKind))
+async def test_each_api_has_a_module_of_its_name(kind: ApiKind):
+    provider, model = await catalog(mine=ProviderEntry(kind, "http://127.0.0.1:1/v1")).resolve("mine/m")
+    await provider.aclose()
+
+    assert type(provider).__module__ == f"bridle.providers.{kind.replace('-', '_')}"
+    assert model == Model("mine", "m")
 
 
 async def test_the_same_reference_is_the_same_provider(scripts: Path):

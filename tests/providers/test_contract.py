@@ -30,7 +30,7 @@ from bridle.providers import (
 from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.gemini import GeminiProvider
 from bridle.providers.openai import OpenAIProvider
-from bridle.providers.responses import ResponsesProvider
+from bridle.providers.openai_responses import ResponsesProvider
 from bridle.providers.script import Fault, Reason, ScriptUsage
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.conversation import Outcome, ask, request

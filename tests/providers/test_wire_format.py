@@ -14,7 +14,7 @@ from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.gemini import GeminiProvider
 from bridle.providers.openai import OpenAIProvider
-from bridle.providers.responses import ResponsesProvider
+from bridle.providers.openai_responses import ResponsesProvider
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.supported_schema import ANTHROPIC, GEMINI, OPENAI, reduce_schema
 from bridle.providers.wire_format import (

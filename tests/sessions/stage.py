@@ -4,7 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
+from bridle.config.keys import ConfigFile
 from bridle.core.agent import Agent
+from bridle.core.context import CompactionPolicy
 from bridle.core.errors import ProviderError, ToolError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Part, Text, ToolCall, Usage, user_message
@@ -31,6 +35,7 @@ from bridle.stores.claims import LocalClaims
 from bridle.stores.ephemeral import EphemeralStore
 
 USAGE = Usage(input=10, output=5)
+DEFAULTS = ConfigFile()
 NO_WAIT = RetryPolicy(max_retries=2, initial_s=0.0, max_s=0.0)
 
 
@@ -140,6 +145,8 @@ class Stage:
         remember: Callable[[Sequence[str]], None] = lambda rules: None,
         mask: Callable[[str], str] = str,
         tool_timeout_s: float = 600.0,
+        compaction: CompactionPolicy = DEFAULTS.compaction,
+        settings: ConfigFile = DEFAULTS,
         **engine: Any,
     ) -> None:
         self.clock = clock or FixedClock()
@@ -169,6 +176,7 @@ class Stage:
                 remember=remember,
                 mask=mask,
                 tool_timeout_s=tool_timeout_s,
+                settings=replace(settings, compaction=compaction),
                 **engine,
             )
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bridle.core.budget import Limits
-from bridle.core.compaction import CompactionPolicy
+from bridle.core.context import CompactionPolicy
 from bridle.core.errors import BridleError, SessionConflict, StoreFull
 from bridle.core.hook import HookInvocation
 from bridle.core.ids import SessionId

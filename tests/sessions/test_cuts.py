@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bridle.core.budget import Limits
-from bridle.core.compaction import HEADING, CompactionPolicy
-from bridle.core.context import ContextUsage
+from bridle.core.compaction import HEADING
+from bridle.core.context import CompactionPolicy, ContextUsage
 from bridle.core.errors import ProviderError, SessionNotRunning
 from bridle.core.hook import Deny, HookPoint, ToolArgsPatch
 from bridle.core.ids import CallId, RunId, SessionId

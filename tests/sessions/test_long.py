@@ -6,8 +6,7 @@ from pathlib import Path
 
 from msgspec.json import encode
 
-from bridle.core.compaction import CompactionPolicy
-from bridle.core.context import estimate_message, estimate_tokens
+from bridle.core.context import CompactionPolicy, estimate_message, estimate_tokens
 from bridle.core.ids import CallId
 from bridle.core.messages import ToolCall, ToolResult, Usage
 from bridle.core.model import Model, ModelReply, ModelRequest

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bridle.config.daemon_keys import ServeSettings
+from bridle.config.keys import ConfigFile
 from bridle.core.budget import Limits
-from bridle.core.compaction import CompactionPolicy
-from bridle.core.context import ContextUsage
+from bridle.core.context import CompactionPolicy, ContextUsage
 from bridle.core.errors import (
     ProviderError,
     SessionBusy,
@@ -968,7 +969,9 @@ async def test_an_answer_cannot_be_of_a_length_that_is_none(most: object):
 
 
 async def test_sessions_in_memory_are_bounded_and_go_on_when_they_are_wanted_again():
-    async with Stage(Play(says("one"), says("two")), max_live=2) as stage:
+    async with Stage(
+        Play(says("one"), says("two")), settings=ConfigFile(serve=ServeSettings(max_sessions=2))
+    ) as stage:
         sessions = [await stage.service.create(cwd="/") for _ in range(4)]
         for session in [*sessions, *sessions]:
             receipt = await stage.service.submit(session, Prompt(user_message("go")))

@@ -17,6 +17,7 @@ from bridle.core.ids import SessionId
 from bridle.core.permission import judge
 from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.protocol import Question, Todo, TodosChanged
+from bridle.tools import basic_tools as basic_tools_module
 from bridle.tools.arguments import fit_arguments
 from bridle.tools.basic_tools import NO_ANSWER, AskUser, DateTime, Todos, Wait, basic_tools
 
@@ -246,13 +247,24 @@ async def test_a_wait_can_be_cancelled(context: ToolContext):
 # ---------------------------------------------------------------------------- what rules and models see
 
 
-def test_every_tool_is_described():
-    tools = basic_tools(StoppedClock())
+def test_no_tool_of_the_module_is_left_out():
+    defined = {
+        kind
+        for kind in vars(basic_tools_module).values()
+        if isinstance(kind, type) and kind.__module__ == basic_tools_module.__name__ and hasattr(kind, "spec")
+    }
 
-    assert [tool.spec.name for tool in tools] == ["ask_user", "datetime", "todos", "wait"]
-    assert [tool.parallel for tool in tools] == [False, True, False, True]
-    for tool in tools:
+    assert {type(tool) for tool in basic_tools(StoppedClock())} == defined >= {AskUser, DateTime, Todos, Wait}
+
+
+def test_every_tool_is_described():
+    for tool in basic_tools(StoppedClock()):
         assert 100 < len(tool.spec.description) < 400
+
+
+def test_what_takes_turns_with_other_calls():
+    assert [AskUser().parallel, Todos().parallel] == [False, False]
+    assert [DateTime(StoppedClock()).parallel, Wait().parallel] == [True, True]
 
 
 @pytest.mark.parametrize("mode", ["ask", "plan", "accept-edits", "yolo"])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from bridle.app.backends import SessionBackend, open_backend
 from bridle.app.comms import peer_tools
@@ -81,7 +81,6 @@ def _engine(
     models: "Models",
     telemetry: "Telemetry | None",
 ) -> "Engine":
-    from bridle.core.compaction import CompactionPolicy
     from bridle.revisions.file_revisions import FileRevisions
     from bridle.sessions.engine import Engine
     from bridle.sessions.system_clock import SystemChance, SystemClock
@@ -105,7 +104,7 @@ def _engine(
         tools=_beside(brought, open_tools(settings, environ, blobs, sandbox, memory, languages)),
         servers=open_tool_servers(settings, environ, sandbox),
         languages=languages,
-        lent_share=settings.mcp.share,
+        settings=settings,
         clock=clock,
         chance=SystemChance(),
         blobs=blobs,
@@ -117,17 +116,11 @@ def _engine(
             settings_in(cwd, settings, environ), environ, brought, override, sandbox
         ),
         memory=memory,
-        compaction=CompactionPolicy(**asdict(settings.compaction)),
         children=_child_policy(settings),
-        warn_at=settings.warn_at,
         environ=command_environment(settings, environ),
-        default_agent=settings.agent,
         retry=settings.retry.policy(),
         # A tool that ends itself at its timeout can give a better message, so allow it some more time.
         tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
-        max_output_bytes=settings.tools.max_output_bytes,
-        max_parallel=settings.tools.max_parallel,
-        max_live=settings.serve.max_sessions,
     )
 
 

@@ -36,10 +36,10 @@ from bridle.config.trust_policy import (
 )
 from bridle.config.trust_record import trust_state
 from bridle.config.validation import build
-from bridle.config.value_types import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
 from bridle.core.agent import Agent
 from bridle.core.errors import ConfigError
 from bridle.core.permission import Mode
+from bridle.core.value_types import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
 
 DEFAULT_PROMPT_FILE = Path(__file__).with_name("default_agent.md")
 LIBRARY = Path(__file__).with_name("library")

@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from bridle.config.duration import Duration
-from bridle.config.value_types import Address, BaseUrl, Count, HostName, Name, Origin, PathText
+from bridle.core.value_types import Address, BaseUrl, Count, HostName, Name, Origin, PathText
 from bridle.system.tls_files import TlsFiles
 
 # ---------------------------------------------------------------------------- telemetry keys

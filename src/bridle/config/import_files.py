@@ -16,8 +16,8 @@ from bridle.config.layers import Layer, Source, check
 from bridle.config.textfile import read_text, write_text
 from bridle.config.toml_document import key_text, literal, parse_toml
 from bridle.config.validation import one_line
-from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError
+from bridle.core.value_types import AGENT_NAME_PATTERN
 
 RENAMED = {DEFAULT_AGENT: "kontekst"}
 """Bridle has its own default agent."""

@@ -15,7 +15,14 @@ from bridle.config.duration import Delay, Duration
 from bridle.config.rules import AllowText, AskText, DenyText
 from bridle.config.scale_keys import ScaleSettings, StoreSettings
 from bridle.config.server_keys import LspSettings, McpSettings
-from bridle.config.value_types import (
+from bridle.core.budget import Limits
+from bridle.core.context import CompactionPolicy
+from bridle.core.errors import ConfigError
+from bridle.core.hook import HookEntry
+from bridle.core.model import Price, ProviderKind
+from bridle.core.permission import Mode, Rule, parse_rule
+from bridle.core.retry import RetryPolicy
+from bridle.core.value_types import (
     AgentName,
     BaseUrl,
     Count,
@@ -31,12 +38,6 @@ from bridle.config.value_types import (
     Share,
     VariableName,
 )
-from bridle.core.budget import Limits
-from bridle.core.errors import ConfigError
-from bridle.core.hook import HookEntry
-from bridle.core.model import Price
-from bridle.core.permission import Mode, Rule, parse_rule
-from bridle.core.retry import RetryPolicy
 
 # ---------------------------------------------------------------------------- tui keys
 # The keys of `[tui]`: the look of the terminal interface and its key bindings.
@@ -177,22 +178,6 @@ class HookSettings(Struct, frozen=True, forbid_unknown_fields=True):
     entries: tuple[HookEntry, ...] = ()
 
 
-class CompactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[compaction]`: when a summary replaces older messages."""
-
-    auto: bool = True
-    threshold_tokens: Count = 100_000
-    """A request of this size is compacted before the next one,"""
-    window_share: Share = 0.8
-    """and so is one that fills this part of the model's window."""
-    keep_turns: CountOrZero = 4
-    """The newest exchanges that stay verbatim, if they fit."""
-    max_summary_tokens: Count = 4096
-    min_turns_between: CountOrZero = 3
-    clear_outputs: bool = True
-    """Old tool outputs go first; a summary is made only if that is not enough."""
-
-
 class MemorySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[memory]`: recall over what was said in the sessions of a project."""
 
@@ -235,11 +220,6 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     background_after: Duration = Duration(60)
     web_timeout: Duration = Duration(30)
     web_max_bytes: Count = 5 * 1024 * 1024
-
-
-ProviderKind = Literal[
-    "openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted", "direct"
-]
 
 
 class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -336,7 +316,7 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     http: HttpSettings = HttpSettings()
     grpc: GrpcSettings = GrpcSettings()
     hooks: HookSettings = HookSettings()
-    compaction: CompactionSettings = CompactionSettings()
+    compaction: CompactionPolicy = CompactionPolicy()
     memory: MemorySettings = MemorySettings()
     children: ChildSettings = ChildSettings()
     comms: CommsSettings = CommsSettings()

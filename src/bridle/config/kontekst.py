@@ -25,8 +25,8 @@ from bridle.config.layers import Layer, Source, check
 from bridle.config.textfile import read_text, write_text
 from bridle.config.toml_document import KeyPath, key_text, literal, parse_toml
 from bridle.config.validation import build
-from bridle.config.value_types import Count, CountOrZero
 from bridle.core.errors import ConfigError
+from bridle.core.value_types import Count, CountOrZero
 
 HOME_FOLDER = "bridle"
 POINTER_FILE = "kontekst"

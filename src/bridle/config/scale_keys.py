@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from bridle.config.daemon_keys import TlsSettings
 from bridle.config.duration import Delay, Duration
-from bridle.config.value_types import (
+from bridle.core.value_types import (
     Address,
     AgentName,
     BaseUrl,

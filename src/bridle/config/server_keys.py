@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from bridle.config.duration import Delay, Duration
-from bridle.config.value_types import HeaderName, HeaderText, Name, PathText, Port, Share, VariableName
+from bridle.core.value_types import HeaderName, HeaderText, Name, PathText, Port, Share, VariableName
 
 
 class OAuthSettings(Struct, frozen=True, forbid_unknown_fields=True):

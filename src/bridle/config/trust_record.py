@@ -37,8 +37,8 @@ from bridle.config.mcp_files import read_mcp_file
 from bridle.config.textfile import MAX_TEXT_BYTES, locked, read_head, read_text, write_text
 from bridle.config.toml_document import parse_toml
 from bridle.config.trust_policy import TrustState
-from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError
+from bridle.core.value_types import AGENT_NAME_PATTERN
 
 MAX_AGENTS = 1000
 MAX_HOOK_FILES = 1000

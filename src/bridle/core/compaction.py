@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.json import encode
 
-from bridle.core.context import MEDIA_TOKENS, Counted, Window, estimate_tokens
+from bridle.core.context import MEDIA_TOKENS, CompactionPolicy, Counted, Window, estimate_tokens
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId
 from bridle.core.kept_context import VerbatimText, select_verbatim, shorten_middle
@@ -137,18 +137,6 @@ HEADING = (
     "This summary stands in its place; the work goes on from here."
 )
 RECALL = " Details of it can be found with the tool memory_search."
-
-
-class CompactionPolicy(Struct, frozen=True):
-    """When to compact, and how much to keep."""
-
-    auto: bool = True
-    threshold_tokens: int = 100_000
-    window_share: float = 0.8
-    keep_turns: int = 4
-    max_summary_tokens: int = 4096
-    min_turns_between: int = 3
-    clear_outputs: bool = True
 
 
 class Sizes(Struct, frozen=True):

@@ -15,10 +15,27 @@ from msgspec import Struct
 
 from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from bridle.core.value_types import Count, CountOrZero, Share
 
 RESERVE_SHARE = 0.25  # of the window at most, so that the prompt fits into a small local model too
 MESSAGE_FRAME_TOKENS = 12  # role, name and separators, rounded up
 MEDIA_TOKENS = 1_600  # an image takes about this many at every vendor
+
+
+class CompactionPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[compaction]`: when a summary replaces older messages, and how many of them stay."""
+
+    auto: bool = True
+    threshold_tokens: Count = 100_000
+    """A request of this size is compacted before the next one,"""
+    window_share: Share = 0.8
+    """and so is one that fills this part of the model's window."""
+    keep_turns: CountOrZero = 4
+    """The newest exchanges that stay verbatim, if they fit."""
+    max_summary_tokens: Count = 4096
+    min_turns_between: CountOrZero = 3
+    clear_outputs: bool = True
+    """Old tool outputs go first; a summary is made only if that is not enough."""
 
 
 class Counted(Struct, frozen=True):

@@ -1,11 +1,16 @@
-"""Models, prices, requests and replies, independent of any vendor."""
+"""Models, prices, requests and replies, independent of any vendor, and the kinds of providers."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from bridle.core.messages import Message, StopReason, Usage
 from bridle.core.tool import ToolSpec
+
+ApiKind = Literal["openai", "openai-responses", "anthropic", "gemini"]
+"""The APIs of vendors; each has a module of the same name in `providers/`."""
+ProviderKind = Literal[ApiKind, "llama", "embedded", "scripted", "direct"]
+"""What serves the models of a provider: an API, or a part of Bridle."""
 
 
 class Price(Struct, frozen=True):

@@ -5,7 +5,7 @@ await api.ask(PlanRewind(session, 12))  ─▶  RewindPlan
 ```
 
 The type argument of a query is the type of its answer. To add a query, write its struct here and its handler
-in `sessions/queries.py`. A row in `surfaces/shared/session_queries.py` publishes it to clients.
+in `sessions/queries.py`. With `published`, clients can send it too.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 from msgspec import Struct
 
 from bridle.core.context import ContextUsage
+from bridle.core.errors import BridleError, ProviderError, SessionBusy
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Record
@@ -65,6 +66,21 @@ class NextContext(Struct, frozen=True):
     """The estimated tokens of each message."""
 
 
+class Published(Struct, frozen=True):
+    """How REST, JSON-RPC, ACP and MCP publish a query about a session, with the first line of its docstring.
+
+    They list the queries in the order of this module.
+    """
+
+    path: str
+    """The REST path below `/sessions/{id}/`."""
+    name: str = ""
+    """The name of its method in JSON-RPC and ACP, and of its action in MCP; empty for its tag."""
+    action: str = ""
+    """The name of its action in MCP, if it is not `name`."""
+    raises: tuple[type[BridleError], ...] = (SessionBusy,)
+
+
 class Query(Struct, Generic[A_co], frozen=True, tag=snake, omit_defaults=True):
     """A query; the type argument is the type of its answer."""
 
@@ -72,6 +88,8 @@ class Query(Struct, Generic[A_co], frozen=True, tag=snake, omit_defaults=True):
     """The scope that a token needs to send it."""
     answered_by: ClassVar[Answerer] = "any"
     """Which process of a cluster answers it."""
+    published: ClassVar[Published | None] = None
+    """How clients see it; None if no surface takes it as it is."""
 
 
 class Records(Query[list[Record]], frozen=True):
@@ -100,14 +118,6 @@ class IsRunning(Query[bool], frozen=True):
     session: SessionId
 
 
-class PlanRewind(Query[RewindPlan], frozen=True):
-    """The effect of a rewind on the files, without doing it; raises UsageError like the rewind."""
-
-    answered_by = "owner"
-    session: SessionId
-    to_seq: int
-
-
 class Changes(Query[Sequence[FileChange]], frozen=True):
     """The net changes of the session on disk with after < seq <= upto."""
 
@@ -124,18 +134,38 @@ class Describe(Query[str], frozen=True):
 
 
 class ShowDiff(Query[Diff], frozen=True, tag="diff"):
-    """The net changes of the session on disk with after < seq <= upto, and their diff."""
+    """Return what a session changed on disk.
+
+    The answer has the net changes with after < seq <= upto, and their diff.
+    """
 
     answered_by = "owner"
+    published = Published("diff", action="changes")
     session: SessionId
     after: int = 0
     upto: int | None = None
 
 
-class PreviewContext(Query[NextContext], frozen=True, tag="next_context"):
-    """The request that the next turn would send, or would have sent after record `at`."""
+class PlanRewind(Query[RewindPlan], frozen=True):
+    """Say what going back would do to the files, without doing it.
+
+    Raises UsageError like the rewind.
+    """
 
     answered_by = "owner"
+    published = Published("rewind")
+    session: SessionId
+    to_seq: int
+
+
+class PreviewContext(Query[NextContext], frozen=True, tag="next_context"):
+    """Return what the next turn would send to the model.
+
+    With `at`, the answer is what it would have sent after that record.
+    """
+
+    answered_by = "owner"
+    published = Published("context", name="context", raises=(SessionBusy, ProviderError))
     session: SessionId
     at: int | None = None
 
@@ -154,10 +184,13 @@ class ServerPrompts(Query[Sequence[PromptView]], frozen=True):
     cwd: str
 
 
+QUERIES: tuple[type[Query[Any]], ...] = tuple(Query.__subclasses__())
+"""The queries above, in their order."""
+
 if TYPE_CHECKING:
     AnyQuery: TypeAlias = Query[Any]
 else:
-    AnyQuery = Union[tuple(Query.__subclasses__())]  # noqa: UP007  a union of the queries above, by their tags
+    AnyQuery = Union[QUERIES]  # noqa: UP007  a union at runtime; tags tell the queries apart
 
 
 @cache

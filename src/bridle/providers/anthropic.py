@@ -106,6 +106,10 @@ class AnthropicProvider:
         await self._client.aclose()
 
 
+open_provider = AnthropicProvider.at
+"""What `factory.py` calls."""
+
+
 # ---------------------------------------------------------------------------- request
 
 

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall
-from bridle.core.model import Model, ModelReply, ModelRequest, Price
+from bridle.core.model import ApiKind, Model, ModelReply, ModelRequest, Price
 from bridle.core.ports import Provider
 from bridle.core.protocol import Delta
 from bridle.providers.embedded import DEFAULT_WEIGHTS, find_weights
@@ -192,14 +192,14 @@ class ModelCatalog:
                 return self._script(ref, model), self.facts(ref).model
             case "direct":
                 return DirectProvider(model), self.facts(ref).model
-            case "openai" | "openai-responses" | "anthropic" | "gemini":
-                provider, facts = self._remote(name, entry), self.facts(ref)
-                if facts.known is None and vendor_at(entry.base_url):
-                    provider = UnlistedModelProvider(provider, _suggest_models(name, facts.near))
-                return provider, facts.model
             case "llama" | "embedded":
                 server = await self._server(ref, name, entry, model)
                 return server, await self._asked(server, ref, entry, model)
+            case api:
+                provider, facts = self._remote(name, api, entry), self.facts(ref)
+                if facts.known is None and vendor_at(entry.base_url):
+                    provider = UnlistedModelProvider(provider, _suggest_models(name, facts.near))
+                return provider, facts.model
 
     def facts(self, ref: str) -> ModelFacts:
         """Return the facts of a model without opening or starting anything; raises ConfigError."""
@@ -282,7 +282,7 @@ class ModelCatalog:
                 yield from _stems(self._weights_dir(entry)) if entry.server.models_dir else ()
             case "direct":
                 yield from DIRECT_TOOLS
-            case "openai" | "openai-responses" | "anthropic" | "gemini":
+            case _:
                 vendor = vendor_at(entry.base_url)
                 yield from known_models().vendors.get(vendor.name, ()) if vendor else ()
 
@@ -316,7 +316,7 @@ class ModelCatalog:
                 return options.window_guess or DEFAULT_LOCAL_WINDOW_TOKENS
             case "llama":
                 return entry.server.window_guess or DEFAULT_LOCAL_WINDOW_TOKENS
-            case "openai" | "openai-responses" | "anthropic" | "gemini" | "scripted" | "direct":
+            case _:
                 return DEFAULT_WINDOW_TOKENS
 
     def _said(self, ref: str) -> ModelEntry:
@@ -330,13 +330,13 @@ class ModelCatalog:
             self._scripts[ref] = ScriptedProvider.load(path, name=ref)
         return self._scripts[ref]
 
-    def _remote(self, name: str, entry: ProviderEntry) -> Provider:
+    def _remote(self, name: str, kind: ApiKind, entry: ProviderEntry) -> Provider:
         if name not in self._open:
             key = self._needed_key(name, entry)
             validate_entry(name, entry, key)
             from bridle.providers.factory import open_remote  # noqa: PLC0415 - aiohttp costs 0.1 s to import
 
-            self._open[name] = open_remote(name, entry, key)
+            self._open[name] = open_remote(name, kind, entry, key)
         return self._open[name]
 
     async def _server(self, ref: str, name: str, entry: ProviderEntry, model: str) -> "LlamaProvider":

@@ -6,35 +6,28 @@ requested.
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from bridle.core.errors import ConfigError, ProviderError
+from bridle.core.model import ApiKind
 from bridle.core.ports import Provider
-from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights, is_available, is_present, pull
 from bridle.providers.embedded.provider import MAX_OUTPUT_TOKENS as EMBEDDED_OUTPUT_TOKENS
 from bridle.providers.embedded.provider import embedded_provider
-from bridle.providers.gemini import GeminiProvider
 from bridle.providers.llama.provider import DEFAULT_MAX_OUTPUT_TOKENS, LlamaProvider
 from bridle.providers.llama.server import ExternalServer, LlamaServer
-from bridle.providers.openai import OpenAIProvider
 from bridle.providers.provider_settings import ProviderEntry
-from bridle.providers.responses import ResponsesProvider
 
 Tell = Callable[[Weights, Progress | None], None]
 """Called with the progress of a download, and with None when the model is about to be used."""
 
-_WIRES: dict[str, Callable[..., Provider]] = {
-    "openai": OpenAIProvider.at,
-    "openai-responses": ResponsesProvider.at,
-    "anthropic": AnthropicProvider.at,
-    "gemini": GeminiProvider.at,
-}
 
-
-def open_remote(name: str, entry: ProviderEntry, key: str) -> Provider:
+def open_remote(name: str, kind: ApiKind, entry: ProviderEntry, key: str) -> Provider:
     """Return the provider for a vendor's API, or for a compatible server."""
-    return _WIRES[entry.kind](
+    api = import_module(f"bridle.providers.{kind.replace('-', '_')}")
+    open_provider: Callable[..., Provider] = api.open_provider
+    return open_provider(
         name,
         entry.base_url,
         key,

@@ -129,6 +129,10 @@ class GeminiProvider:
         await self._client.aclose()
 
 
+open_provider = GeminiProvider.at
+"""What `factory.py` calls."""
+
+
 def _model_path(model: str) -> str:
     found = _MODEL_PATH.fullmatch(model)
     kind, name = found.groups() if found else ("models", model)

@@ -113,6 +113,10 @@ class OpenAIProvider:
         return body | params
 
 
+open_provider = OpenAIProvider.at
+"""What `factory.py` calls."""
+
+
 # ---------------------------------------------------------------------------- request
 
 

@@ -6,13 +6,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bridle.core.errors import ConfigError
-from bridle.core.model import Model, Price
+from bridle.core.model import Model, Price, ProviderKind
 from bridle.providers.llama import LlamaOptions
 from bridle.providers.model_data import KnownModel
-
-ProviderKind = Literal[
-    "openai", "openai-responses", "anthropic", "gemini", "llama", "embedded", "scripted", "direct"
-]
 
 
 class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -5,9 +5,8 @@ from contextlib import contextmanager
 
 from msgspec import Struct, field
 
+from bridle.config.keys import ConfigFile
 from bridle.core.agent import Agent
-from bridle.core.budget import WARN_AT
-from bridle.core.compaction import CompactionPolicy
 from bridle.core.hook import HookInvocation, HookOverride, HookPoint
 from bridle.core.ids import RunId, SessionId, uuid7
 from bridle.core.language_servers import LanguageServers
@@ -132,11 +131,7 @@ class Engine(Struct, frozen=True):
     """The MCP servers, whose tools runs can use."""
     languages: LanguageServers | None = None
     """The language servers."""
-    lent_share: float = 0.05
-    """When server tools would take more than this share of the window, the model finds them by search."""
-    compaction: CompactionPolicy = CompactionPolicy()
-    warn_at: float = WARN_AT
-    """The share of a limit at which the user is warned."""
+    settings: ConfigFile = ConfigFile()
     children: ChildPolicy = ChildPolicy()
     """The limits on sub-agents."""
     loans: ClientTools = field(default_factory=ClientTools)
@@ -151,13 +146,8 @@ class Engine(Struct, frozen=True):
     """Traces every run; None without tracing."""
     environ: Mapping[str, str] = {}
     """The environment of the user's programs; it holds no keys."""
-    default_agent: str = "default"
     retry: RetryPolicy = RetryPolicy()
     tool_timeout_s: float = 600.0
-    max_output_bytes: int = 64 * 1024
-    max_parallel: int = 32
-    max_live: int = 200
-    """The most sessions in memory; beyond it, the longest idle ones are closed."""
 
     def is_at_rest(self, session: SessionId) -> bool:
         """Return whether no tool of a session is running that might change files."""

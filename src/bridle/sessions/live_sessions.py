@@ -47,8 +47,9 @@ class LiveSessions:
     async def _open(self, session: SessionId) -> Actor:
         if self._is_parked:  # a run that starts now would be cancelled when the process ends
             raise SessionNotRunning(f"session {session} accepts no commands: its engine is shutting down")
-        if len(self._actors) >= self._engine.max_live:  # only the daemon calls drop_idle regularly
-            await self._drop_idle(float("inf"), self._engine.max_live - 1)
+        max_sessions = self._engine.settings.serve.max_sessions
+        if len(self._actors) >= max_sessions:  # only the daemon calls drop_idle regularly
+            await self._drop_idle(float("inf"), max_sessions - 1)
         journal = await open_journal(session, self._engine.store, self._bus, self._engine.clock)
         context = copy_context()  # so the actor's tasks keep their own tenant
         context.run(current_tenant.current.set, tenant_of(session))

@@ -64,7 +64,7 @@ class SessionService:
     ) -> SessionId:
         """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
         session = self._named(session_id)
-        agent = agent or self._engine.default_agent
+        agent = agent or self._engine.settings.agent
         self._engine.load_agent(agent, cwd)
         await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
         self._bus.announce(session)

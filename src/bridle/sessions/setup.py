@@ -22,7 +22,6 @@ from bridle.core.messages import replace_media_with_text
 from bridle.core.model import Model, ModelRequest
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.ports import (
-    Clock,
     ConditionalTool,
     FileTracker,
     Hooks,
@@ -197,7 +196,6 @@ class Setup(Struct, frozen=True):
     """Stores earlier versions of the session's files."""
     hooks: Hooks
     """The user's hooks."""
-    warn_at: float
     code: bool = False
     """True if the model writes Python that calls the tools."""
     env: dict[str, str] = {}
@@ -215,11 +213,11 @@ class Setup(Struct, frozen=True):
             return self.rules
         return (*self.rules, *_within_bounds(self.bounds, (parse_rule("allow", text) for text in granted)))
 
-    def budget_left(self, run: RunState, clock: Clock) -> Budget:
+    def budget_left(self, run: RunState, engine: Engine) -> Budget:
         """Return the remaining budget of a run; a resumed one has used some of it already."""
-        elapsed_ms = clock.now_ms() - run.started_at
-        started_s = clock.monotonic_s() - max(0, elapsed_ms) / 1000
-        return Budget(self.limits, started_s, run.spent, warn_at=self.warn_at)
+        elapsed_ms = engine.clock.now_ms() - run.started_at
+        started_s = engine.clock.monotonic_s() - max(0, elapsed_ms) / 1000
+        return Budget(self.limits, started_s, run.spent, warn_at=engine.settings.warn_at)
 
     def request(
         self, backend: Backend, fitted: Fitted, max_output_tokens: int, *, extracting: bool = False
@@ -274,7 +272,7 @@ async def set_up(
     code = agent.code if options.code is None else options.code
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
-    lent_tokens = int(model.window_tokens * engine.lent_share)
+    lent_tokens = int(model.window_tokens * engine.settings.mcp.share)
     wants = ToolNeeds(options, agent.tools, cwd, model.window_tokens, lent_tokens, code)
     dispatcher = _dispatcher(engine, session_id, offer, wants)
     agent = replace(agent, prompt=_prompt(agent, options, offer, dispatcher if code else None))
@@ -297,7 +295,6 @@ async def set_up(
         cwd=cwd,
         keeper=None if engine.revisions is None else engine.revisions.keeper(session_id, created.cwd),
         hooks=engine.open_hooks(cwd, options.hooks) if hooks is None else hooks,
-        warn_at=engine.warn_at,
         code=code,
         env=options.env,
         extraction=_extraction(options, provider),
@@ -310,7 +307,7 @@ def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: Too
     return Dispatcher(
         Toolbox(chosen.tools, chosen.deferred),
         timeout_s=engine.tool_timeout_s,
-        max_output_bytes=engine.max_output_bytes,
+        max_output_bytes=engine.settings.tools.max_output_bytes,
         blobs=engine.blobs,
         mask=engine.mask,
         find_trap=engine.find_trap,
@@ -330,7 +327,7 @@ def _prompt(agent: Agent, options: RunOptions, offer: ToolOffer, of_code: Dispat
 
 def _policy(engine: Engine, agent: Agent, limits: Limits) -> LoopPolicy:
     turns = DEFAULT_MAX_TURNS if limits.turns is None else limits.turns
-    return LoopPolicy(turns, engine.max_parallel, len(agent.fallbacks), engine.retry)
+    return LoopPolicy(turns, engine.settings.tools.max_parallel, len(agent.fallbacks), engine.retry)
 
 
 def _extraction(options: RunOptions, provider: Provider) -> Extraction | None:

@@ -18,7 +18,7 @@ from bridle.core.messages import Usage
 from bridle.core.model import ModelRequest
 from bridle.providers import ErrorFault, Reply, Script
 from bridle.providers.openai import OpenAIProvider
-from bridle.providers.responses import ResponsesProvider, wire_body
+from bridle.providers.openai_responses import ResponsesProvider, wire_body
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.sse import encode_event
 from bridle.providers.supported_schema import OPENAI, reduce_schema

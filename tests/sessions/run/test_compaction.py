@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from bridle.core.budget import Budget, Limits, Spend
-from bridle.core.compaction import HEADING, CompactionPolicy, compose, plan
-from bridle.core.context import ContextUsage, estimate_tokens
+from bridle.core.compaction import HEADING, compose, plan
+from bridle.core.context import CompactionPolicy, ContextUsage, estimate_tokens
 from bridle.core.errors import ConfigError, ProviderError, UsageError
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message

@@ -4,7 +4,7 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
-from bridle.core.compaction import CompactionPolicy
+from bridle.core.context import CompactionPolicy
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
 from bridle.core.protocol import MessageAdded, ModelReplied, Rewind, SessionCreated

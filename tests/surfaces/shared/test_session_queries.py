@@ -1,4 +1,4 @@
-"""A new question takes a struct, a handler and a row; then every surface answers it."""
+"""A new question takes a struct and a handler: then every surface answers it."""
 
 import json
 import re
@@ -8,17 +8,19 @@ from typing import Annotated, Any, Literal, get_type_hints
 import pytest
 from msgspec import NODEFAULT, Meta, Struct, defstruct
 
+from bridle.core.errors import ProviderError, SessionBusy
 from bridle.core.ids import SessionId
-from bridle.core.queries import Records
+from bridle.core.queries import Published, Records, ShowDiff
 from bridle.surfaces.mcp_server.arguments import SessionsArgs, argument_names
 from bridle.surfaces.mcp_server.sessions import MORE_ANSWERS, SessionsAnswer
+from bridle.surfaces.shared.error_codes import PROVIDER_ERROR, SESSION_BUSY
 from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery, without_none
 from tests.surfaces.changed_code import ROOT, Edits, copy_package, run_module
 
 TOUR = ROOT / "docs" / "tour.md"
 SHORT = Annotated[str, Meta(max_length=9)]
 SMALL = Annotated[int, Meta(ge=1, le=9)]
-STRUCT, HANDLER, ROW = "core/queries.py", "sessions/queries.py", "surfaces/shared/session_queries.py"
+STRUCT, HANDLER = "core/queries.py", "sessions/queries.py"
 
 OWN = {
     STRUCT: '''
@@ -29,9 +31,13 @@ class RecordSize(Struct, frozen=True):
 
 
 class MeasureRecords(Query[RecordSize], frozen=True):
-    """How large the records of a session are."""
+    """Measure the records of a session.
+
+    Only those from `first_seq` on.
+    """
 
     answered_by = "owner"
+    published = Published("size", name="record_size")
     session: SessionId
     unit: Literal["records", "bytes"]
     first_seq: int | None = None
@@ -43,7 +49,6 @@ async def _measure_records(self, query: MeasureRecords) -> RecordSize:
     found = [record for record in records if record.seq >= (query.first_seq or 0)]
     return RecordSize(query.unit, len(found), query.is_exact)
 """,
-    ROW: 'SessionQuery("record_size", "size", "Measure the records of a session", MeasureRecords)',
 }
 """A question of this test, with every kind of parameter."""
 
@@ -56,33 +61,28 @@ def recipe() -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def edits(code: dict[str, str], imports: dict[str, str], handler: str) -> dict[str, Edits]:
+def edits(code: dict[str, str], imports: str, handler: str) -> dict[str, Edits]:
     """Return the edits that add a question: its code, its imports, its entry among the handlers."""
-    named = {path: f"from bridle.core.queries import {names}\n" for path, names in imports.items()}
+    named = f"from bridle.core.queries import {imports}\n"
     answer = "    async def answer("
     return {
-        STRUCT: [("\nif TYPE_CHECKING:\n", f"{code[STRUCT]}\n\nif TYPE_CHECKING:\n")],
+        STRUCT: [("\nQUERIES: ", f"{code[STRUCT]}\n\nQUERIES: ")],
         HANDLER: [
-            ("\nA = TypeVar(", f"{named[HANDLER]}\nA = TypeVar("),
+            ("\nA = TypeVar(", f"{named}\nA = TypeVar("),
             (
                 "            Records: self.records,\n",
                 f"            {handler},\n            Records: self.records,\n",
             ),
             (answer, f"{indent(code[HANDLER].strip(), '    ')}\n\n{answer}"),
         ],
-        ROW: [("\nSESSION_QUERIES = (\n", f"{named[ROW]}\nSESSION_QUERIES = (\n    {code[ROW].strip()},\n")],
     }
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Add the question of the tour and that of this test to a copy of the code; ask them everywhere."""
-    tour = edits(recipe(), dict.fromkeys((HANDLER, ROW), "CountRecords"), "CountRecords: self._count_records")
-    own = edits(
-        OWN,
-        {HANDLER: "MeasureRecords, RecordSize", ROW: "MeasureRecords"},
-        "MeasureRecords: self._measure_records",
-    )
+    tour = edits(recipe(), "CountRecords", "CountRecords: self._count_records")
+    own = edits(OWN, "MeasureRecords, RecordSize", "MeasureRecords: self._measure_records")
     folder = tmp_path_factory.mktemp("copy")
     code = copy_package(folder / "code", {path: [*tour[path], *own[path]] for path in tour})
     home = tmp_path_factory.mktemp("asked")
@@ -142,7 +142,7 @@ def test_a_new_question_is_documented(found: dict[str, Any]):
         "Measure the records of a session",
         ["unit", "first_seq", "is_exact"],
     ]
-    assert found["rpc"]["described"] == ["session/record_size", "session/count_records"]
+    assert found["rpc"]["described"] == ["session/count_records", "session/record_size"]
     assert found["mcp"]["described"] == [
         True,
         {
@@ -154,16 +154,32 @@ def test_a_new_question_is_documented(found: dict[str, Any]):
     ]
 
 
-def test_the_recipe_of_the_tour_changes_three_files():
-    assert set(recipe()) == {STRUCT, HANDLER, ROW}
+def test_the_recipe_of_the_tour_changes_two_files():
+    assert set(recipe()) == {STRUCT, HANDLER}
 
 
-# ---------------------------------------------------------------------------- the rows
+# ---------------------------------------------------------------------------- what a class says
+
+
+def test_a_question_has_the_names_that_its_class_gives_or_else_its_tag():
+    given = SessionQuery(ShowDiff, Published("a", name="b", action="c"))
+    derived = SessionQuery(ShowDiff, Published("a"))
+
+    assert (given.path, given.name, given.action) == ("a", "b", "c")
+    assert (derived.path, derived.name, derived.action) == ("a", "diff", "diff")
+    assert derived.doc == "Return what a session changed on disk"
+
+
+def test_a_question_has_the_problems_of_its_errors():
+    row = SessionQuery(ShowDiff, Published("a", raises=(SessionBusy, ProviderError)))
+
+    assert row.problems == (SESSION_BUSY, PROVIDER_ERROR)
 
 
 def row_with(parameter: Any) -> SessionQuery:
     """Return a row whose query has one parameter of this type."""
-    return SessionQuery("name", "path", "Doc", defstruct("Asked", [("session", str), ("value", parameter)]))
+    kind = defstruct("Asked", [("session", str), ("value", parameter)])
+    return SessionQuery(kind, Published("path"))
 
 
 @pytest.mark.parametrize(
@@ -202,13 +218,13 @@ def test_a_bounded_parameter_is_taken_as_declared(parameter: Any, taken: Any):
 
 
 def test_a_query_has_the_defaults_that_the_request_leaves_out():
-    row = SessionQuery("records", "records", "Doc", Records)
+    row = SessionQuery(Records, Published("records"))
 
     assert row.parameters(int) == [("after", int, 0), ("limit", int | None, None)]
     assert row.query(SessionId("s"), {"after": 3, "session_id": "x"}) == Records(SessionId("s"), 3)
 
 
-def test_rows_have_names_of_their_own():
+def test_published_questions_have_names_of_their_own():
     for names in zip(*((row.name, row.path, row.action) for row in SESSION_QUERIES), strict=True):
         assert len(set(names)) == len(names)
     assert MORE_ANSWERS.keys().isdisjoint(SessionsAnswer.__struct_fields__)

@@ -12,10 +12,10 @@ from msgspec import Struct
 from bridle.config.import_files import BroughtKind
 from bridle.config.textfile import read_text
 from bridle.config.validation import one_line
-from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError
 from bridle.core.malformed import MALFORMED
 from bridle.core.permission import Action
+from bridle.core.value_types import AGENT_NAME_PATTERN
 
 MAX_ENTRIES = 1000
 

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.compaction import (
-    CompactionPolicy,
     Plan,
     check_pin,
     compose,
@@ -25,7 +24,7 @@ from bridle.core.compaction import (
     plan,
     render_for_summary,
 )
-from bridle.core.context import MESSAGE_FRAME_TOKENS, Counted, estimate_tokens
+from bridle.core.context import MESSAGE_FRAME_TOKENS, CompactionPolicy, Counted, estimate_tokens
 from bridle.core.errors import RETRYABLE_KINDS, BridleError, ProviderError, UsageError
 from bridle.core.kept_context import shorten_middle
 from bridle.core.messages import Message, user_message
@@ -101,7 +100,7 @@ async def compact(
         except UsageError as error:
             return (CompactionFailed(str(error)),)
         pins = (*pins, keep)
-    planned = plan(session, backend.window, engine.compaction, trigger, pins)
+    planned = plan(session, backend.window, engine.settings.compaction, trigger, pins)
     if planned is None:
         return ()
     if planned.cleared is not None:

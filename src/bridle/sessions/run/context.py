@@ -47,7 +47,7 @@ class RunContext:
         self.backend = setup.backend
         """The model in use."""
         self._share = family.budget_of(journal.id)
-        self.budget = self._share or setup.budget_left(run, engine.clock)
+        self.budget = self._share or setup.budget_left(run, engine)
         """The run's budget; a sub-agent's is a share of its parent's."""
         self.children = family.children_of(journal, run, setup, self.budget)
         self.hooks = RunHooks(setup.hooks, journal, run, setup)
@@ -85,7 +85,7 @@ class RunContext:
         """Recompute what the run may still use; a sub-agent's share is already up to date."""
         if self._share is not None:
             return
-        self.budget = self.children.budget = self.setup.budget_left(self.run, self.engine.clock)
+        self.budget = self.children.budget = self.setup.budget_left(self.run, self.engine)
 
     def drop_effects(self) -> None:
         """Discard the scheduled effects."""

@@ -57,7 +57,8 @@ class Maintenance:
         await self.close_interrupted()
         await self._journal.flush()
         engine, session, backend = self._engine, self._journal.session, setup.backend
-        started = plan_compaction(session, backend, engine.compaction, trigger="manual", turn=0, last_turn=-1)
+        policy = engine.settings.compaction
+        started = plan_compaction(session, backend, policy, trigger="manual", turn=0, last_turn=-1)
         if started is None:
             raise UsageError(f"session {self._journal.id} has nothing to compact")
         await self._journal.record_whole(started)

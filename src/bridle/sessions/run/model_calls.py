@@ -368,7 +368,7 @@ class ModelCalls:
         self, trigger: CompactionTrigger, *, keep: str = "", failure: ModelFailed | None = None
     ) -> bool:
         kit = self._kit
-        policy = kit.engine.compaction
+        policy = kit.engine.settings.compaction
         last = self._shortened_at
         started = plan_compaction(
             kit.journal.session, kit.backend, policy, trigger=trigger, turn=self._turn, last_turn=last

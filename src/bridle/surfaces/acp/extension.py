@@ -9,7 +9,7 @@ _bridle/folder       {"what": "agents", "cwd":…}                     ─▶ {"
 _bridle/<query>      {"sessionId":…, <its fields>}                  ─▶ its answer
 ```
 
-`<query>` is the name of any row of `surfaces/shared/session_queries.py`.
+`<query>` is the name of any query in `surfaces/shared/session_queries.py`.
 """
 
 from collections.abc import Mapping

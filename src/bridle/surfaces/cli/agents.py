@@ -24,8 +24,8 @@ from bridle.config.rule_list import LocatedRule, list_rules
 from bridle.config.settings import Settings
 from bridle.config.textfile import read_text, write_text
 from bridle.config.toml_document import literal
-from bridle.config.value_types import AGENT_NAME_PATTERN
 from bridle.core.errors import ConfigError, UsageError
+from bridle.core.value_types import AGENT_NAME_PATTERN
 from bridle.surfaces.cli.output.data import print_json, write_table
 from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.editor import run_editor

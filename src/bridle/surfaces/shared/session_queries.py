@@ -1,14 +1,14 @@
-"""The table of queries about one session that clients can send.
+"""The queries about one session that clients can send: those of `core/queries.py` that are `published`.
 
 ```
-row of SESSION_QUERIES ─▶ REST        GET /sessions/{id}/<path>
+query with `published` ─▶ REST        GET /sessions/{id}/<path>
                        ─▶ JSON-RPC    session/<name>
                        ─▶ ACP         _bridle/<name>
                        ─▶ MCP         bridle_sessions, action <name>
 ```
 
 Each surface derives parameters, validation and documentation from the fields of the query. Queries that a
-surface pages or answers in another form are not in this table.
+surface pages or answers in another form are not published this way.
 """
 
 from collections.abc import Mapping
@@ -19,30 +19,43 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from bridle.core.ids import SessionId
-from bridle.core.queries import PlanRewind, PreviewContext, Query, ShowDiff
-from bridle.surfaces.shared.error_codes import PROVIDER_ERROR, SESSION_BUSY, ErrorKind
+from bridle.core.queries import QUERIES, Published, Query
+from bridle.surfaces.shared.error_codes import PROBLEMS, ErrorKind
 
 Parameter = tuple[str, Any, Any]
 """Name, type and default of a parameter, as `defstruct` takes them."""
 
 
 class SessionQuery(Struct, frozen=True):
-    """One row of the table."""
+    """A query as clients see it."""
 
-    name: str
-    """The name of its method in JSON-RPC and ACP, and of its action in MCP."""
-    path: str
-    """The REST path below `/sessions/{id}/`."""
-    doc: str
     kind: type[Query[Any]]
-    problems: tuple[ErrorKind, ...] = (SESSION_BUSY,)
-    mcp_name: str = ""
-    """The published name of the action in MCP, if it is not `name`."""
+    published: Published
+
+    @property
+    def name(self) -> str:
+        """The name of its method in JSON-RPC and ACP."""
+        return self.published.name or str(self.kind.__struct_config__.tag)
+
+    @property
+    def path(self) -> str:
+        """The REST path below `/sessions/{id}/`."""
+        return self.published.path
 
     @property
     def action(self) -> str:
         """The name of its action in MCP."""
-        return self.mcp_name or self.name
+        return self.published.action or self.name
+
+    @property
+    def doc(self) -> str:
+        """The first line of its docstring, without the period."""
+        return (self.kind.__doc__ or "").partition("\n")[0].removesuffix(".")
+
+    @property
+    def problems(self) -> tuple[ErrorKind, ...]:
+        """The kinds of its errors, besides those of every query."""
+        return tuple(PROBLEMS[error] for error in self.published.raises)
 
     def parameters(self, number: Any, special: Mapping[str, Any] | None = None) -> list[Parameter]:
         """Return all fields but the session; `number` is the surface's integer type.
@@ -60,19 +73,7 @@ class SessionQuery(Struct, frozen=True):
         return [field for field in fields(self.kind) if field.name != "session"]
 
 
-SESSION_QUERIES = (
-    SessionQuery("diff", "diff", "Return what a session changed on disk", ShowDiff, mcp_name="changes"),
-    SessionQuery(
-        "plan_rewind", "rewind", "Say what going back would do to the files, without doing it", PlanRewind
-    ),
-    SessionQuery(
-        "context",
-        "context",
-        "Return what the next turn would send to the model",
-        PreviewContext,
-        (SESSION_BUSY, PROVIDER_ERROR),
-    ),
-)
+SESSION_QUERIES = tuple(SessionQuery(kind, kind.published) for kind in QUERIES if kind.published is not None)
 
 
 def without_none(kind: Any) -> Any:

@@ -97,6 +97,10 @@ class ResponsesProvider:
         await self._client.aclose()
 
 
+open_provider = ResponsesProvider.at
+"""What `factory.py` calls."""
+
+
 # ---------------------------------------------------------------------------- request
 
 

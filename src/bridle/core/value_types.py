@@ -1,4 +1,4 @@
-"""Types of values that several sections of the settings share."""
+"""Types of values that several tables of the settings share."""
 
 from typing import Annotated
 

@@ -16,7 +16,7 @@ from bridle.core.messages import Message, Reasoning, Text, ToolCall, Usage, user
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.http import Endpoint
-from bridle.providers.responses import ResponsesProvider, _Reader, wire_body
+from bridle.providers.openai_responses import ResponsesProvider, _Reader, wire_body
 from bridle.providers.scripted_server import ScriptedServer
 from tests.providers.conversation import ask, request
 from tests.providers.oracles.conversations import (
