@@ -35,7 +35,7 @@ from bridle.core.protocol import RunOptions
 from bridle.core.session import RunState, Session
 from bridle.core.tenancy import Bounds
 from bridle.core.tool import ToolSpec, is_among
-from bridle.kernel.prompt import code_prompt
+from bridle.kernel.tool_functions import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
 from bridle.sessions.structured_output import Extraction
