@@ -30,7 +30,6 @@ SUITES: dict[str, tuple[str, ...]] = {
         "attacks/test_sockets.py",
         "attacks/test_traps.py",
         "core/test_traps.py",
-        "sandbox/test_path_check.py",
         "sandbox/test_proxy.py",
         "sandbox/test_git_repository.py",
         "sandbox/test_protected_paths.py",

@@ -12,9 +12,6 @@ from bridle.kernel.frames import ExecResult, Message, ToolCall
 from bridle.kernel.settings import KernelSettings
 from bridle.kernel.tool_calls import CallTool, ToolCalls
 
-# ---------------------------------------------------------------------------- cell
-
-
 EndedBy = Literal["", "timeout", "died", "cancelled"]
 
 MAX_MESSAGES = 1000

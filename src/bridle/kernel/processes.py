@@ -4,8 +4,6 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 
-# ---------------------------------------------------------------------------- processes
-
 
 def describe_status(status: int) -> str:
     """Describe an exit status, which is 128 + n after signal n."""

@@ -19,9 +19,6 @@ from bridle.core.codeact import PYTHON, describe_tools
 from bridle.core.errors import ToolError
 from bridle.core.tool import ToolSpec
 
-# ---------------------------------------------------------------------------- tool functions
-
-
 RETURNS = "str"  # a tool's result is its text
 
 _TYPES = {
@@ -171,7 +168,7 @@ def code_prompt(specs: Sequence[ToolSpec], more: Sequence[ToolSpec] = ()) -> str
     return _text("code_mode.md").format(tools=tools)
 
 
-def description() -> str:
+def describe_python() -> str:
     """Return the description of the tool `python`."""
     return _text("python.md")
 

@@ -25,7 +25,6 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Sandbox, ToolOutput
 from bridle.mcp import remote
-from bridle.mcp.background_calls import call_in_background
 from bridle.mcp.message_repair import OUTPUT_SCHEMA, RepairingTransport
 from bridle.mcp.offers import (
     MAX_ITEMS,
@@ -36,7 +35,13 @@ from bridle.mcp.offers import (
     Offers,
     fetch_all,
 )
-from bridle.mcp.results import convert_call_result, convert_prompt, convert_resource, is_large
+from bridle.mcp.results import (
+    call_in_background,
+    convert_call_result,
+    convert_prompt,
+    convert_resource,
+    is_large,
+)
 from bridle.mcp.server_log import ServerLog, clean, clean_line
 from bridle.mcp.server_requests import RequestHandler
 from bridle.mcp.settings import ServerSettings

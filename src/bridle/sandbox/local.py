@@ -20,12 +20,11 @@ from bridle.core.ports import Process, ProcessSpec, SandboxKind, SandboxStatus
 from bridle.sandbox import bubblewrap, landlock, syscalls
 from bridle.sandbox.cell import Cell, open_cell
 from bridle.sandbox.connect_broker import ConnectBroker
-from bridle.sandbox.path_check import build_path_check
 from bridle.sandbox.probe import find_status
-from bridle.sandbox.protected_paths import ProtectedPaths, find_protected_paths
+from bridle.sandbox.protected_paths import ProtectedPaths, build_path_check, find_protected_paths
 from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
-from bridle.sandbox.seccomp_filter import assemble, pack
 from bridle.sandbox.syscall_watch import SyscallWatch
+from bridle.sandbox.syscalls import assemble, pack
 from bridle.sandbox.traps import TrapCheck, Traps
 from bridle.sandbox.unix_sockets import Listeners
 from bridle.sandbox.visible_paths import find_visible_paths, is_visible
