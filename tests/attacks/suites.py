@@ -75,7 +75,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "keys": (
         "attacks/test_secrets.py",
         "tools/test_secrets.py",
-        "app/test_secrets.py",
+        "app/test_tools.py",
         "providers/test_http.py::test_a_key_is_never_in_an_error",
         "providers/test_http.py::test_a_redirect_is_not_followed_with_the_key",
     ),
@@ -131,7 +131,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "scale/test_tenant_api.py",
         "scale/test_tenant_models.py",
         "sessions/test_tenant.py",
-        "stores/test_local_tenants.py",
+        "stores/postgres/test_budgets.py",
         "surfaces/test_tenants.py",
     ),
     "audit": ("scale/test_audit.py",),

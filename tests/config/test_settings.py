@@ -181,7 +181,7 @@ def test_a_project_needs_no_config_file(home: Path, cwd: Path):
 
     settings = load(home, cwd)
 
-    assert [settings.project, settings.project_file] == [cwd.parent, cwd.parent / ".bridle/config.toml"]
+    assert settings.project == cwd.parent
 
 
 def test_the_home_directory_is_never_a_project(home: Path, cwd: Path, tmp_path: Path):

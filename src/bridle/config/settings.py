@@ -119,11 +119,6 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
         """The user's own `config.toml`, whether or not it exists."""
         return self.home / CONFIG_FILE
 
-    @property
-    def project_file(self) -> Path | None:
-        """The project's `config.toml`, whether or not it exists; None outside any project."""
-        return self.project / PROJECT_FOLDER / CONFIG_FILE if self.project else None
-
     def source(self, *path: str | int) -> tuple[Source, ...]:
         """Return the origin of a value; more than one place for concatenated lists."""
         return self.sources.get(path, (Source("default"),))

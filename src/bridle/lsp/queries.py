@@ -16,11 +16,10 @@ from bridle.core.language_servers import (
     SymbolInfo,
     SymbolQuery,
 )
-from bridle.lsp import files
 from bridle.lsp.connection import ServerTimeout
 from bridle.lsp.diagnostics_wait import wait_for_diagnostics, wait_until_indexed
 from bridle.lsp.display_text import clean_line
-from bridle.lsp.documents import MAX_OPEN
+from bridle.lsp.documents import MAX_OPEN, read_content
 from bridle.lsp.edits import Draft
 from bridle.lsp.instance import Instance
 from bridle.lsp.positions import is_inside, to_path
@@ -272,7 +271,7 @@ async def apply_workspace_edits(instance: Instance, edits: Sequence[WorkspaceEdi
     def read(path: str) -> str | None:
         if (document := instance.documents.get(path)) is not None:
             return document.content.text
-        content = files.read(path)
+        content = read_content(path)
         return content.text if content is not None else None
 
     def version(path: str) -> int | None:

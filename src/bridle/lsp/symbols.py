@@ -11,9 +11,9 @@ from msgspec import Raw, Struct
 
 from bridle.core.errors import ToolError
 from bridle.core.language_servers import CodeLocation, Span, SymbolInfo
-from bridle.lsp import files
 from bridle.lsp.connection import decode
 from bridle.lsp.display_text import clean_line
+from bridle.lsp.documents import read_content
 from bridle.lsp.initialize import SYMBOL_KINDS
 from bridle.lsp.instance import Instance
 from bridle.lsp.positions import Encoding, TextSource, is_inside, span_as_ascii, to_path
@@ -112,7 +112,7 @@ class FileCache:
         if (document := self._instance.documents.get(path)) is not None:
             return document.source
         try:
-            content = files.read(path)
+            content = read_content(path)
         except ToolError:
             return None
         return TextSource(content.sent) if content is not None else None

@@ -20,7 +20,7 @@ from bridle.core.session_api import Receipt, SessionApi, SessionNews
 from bridle.core.session_status import SessionStatus
 from bridle.scale.assignments import JobRunner
 from bridle.scale.command_router import CommandRouter
-from bridle.scale.member_cache import MemberCache
+from bridle.scale.members import MemberCache
 from bridle.scale.peer_connections import PeerConnections
 from bridle.sessions.service import SessionService
 from bridle.stores.postgres.store import PostgresStore

@@ -10,8 +10,9 @@ A resent prompt has the same key, so it is taken once.
 """
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,12 +24,66 @@ from bridle.core.protocol import Cancel, Command, Prompt, RunOptions, Steer
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.session_status import SessionStatus
 from bridle.core.tenancy import tenant_of
-from bridle.scale.durable import JobQueue
+from bridle.scale.durable import JobQueue, QueueSpec
 from bridle.scale.jobs import Job, decode_outcome
-from bridle.scale.member_cache import MemberCache
+from bridle.scale.members import MemberCache
 from bridle.scale.peer_connections import PeerConnections
-from bridle.scale.queues import choose_label, choose_queue
 from bridle.stores.postgres.pool import Postgres
+
+# ---------------------------------------------------------------------------- queues
+# Chooses the queue of a job, by the label its worker needs, by the session's machine and by the model.
+#
+# ```
+# bridle                 any worker
+# bridle.gpu             one with the label gpu
+# bridle@build-3         one on that machine, where the session's folder is
+# bridle.gpu:…           the same for a model that has its own limits
+# ```
+
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def choose_label(scale: ScaleSettings, *, agent: str, folder: str, tenant: str) -> str:
+    """Return the label that a session's worker must have; empty for none."""
+    for place in scale.placement:
+        is_inside = not place.folder or f"{folder}/".startswith(f"{place.folder.rstrip('/')}/")
+        if place.agent in ("", agent) and place.tenant in ("", tenant) and is_inside:
+            return place.label
+    return ""
+
+
+def choose_queue(scale: ScaleSettings, *, label: str, node: str, model: str) -> QueueSpec:
+    """Return the queue of a session: that of its machine if it is bound to one, else that of its label."""
+    name = f"bridle@{node}" if node else "bridle" + (f".{label}" if label else "")
+    return _lane(scale, name, model)
+
+
+def list_queues(scale: ScaleSettings, node: str) -> Iterator[QueueSpec]:
+    """Yield the queues that a worker serves."""
+    names = [f"bridle.{label}" for label in scale.labels]
+    if not scale.only_labels:
+        names.append("bridle")
+    if scale.workspaces == "local":
+        names.append(f"bridle@{node}")
+    for name in names:
+        yield _lane(scale, name, "")
+        yield from (_lane(scale, name, model) for model in scale.models)
+
+
+def _lane(scale: ScaleSettings, name: str, model: str) -> QueueSpec:
+    tenants, limits = scale.tenants, scale.models.get(model)
+    return QueueSpec(
+        name=name if limits is None else f"{name}:{_ODD.sub('-', model)}",
+        runs=None if limits is None else limits.runs,
+        starts=None if limits is None or limits.starts is None else (limits.starts, float(limits.period)),
+        tenant_runs=tenants.runs,
+        tenant_starts=None if tenants.starts is None else (tenants.starts, float(tenants.period)),
+    )
+
+
+# ---------------------------------------------------------------------------- command router
+
 
 AGAIN_S = 0.05
 FIRST = 1  # the priority of commands for a run that has started

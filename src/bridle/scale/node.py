@@ -30,14 +30,12 @@ from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.tenant_budget import NANO, Reservation
 from bridle.scale.assignments import JobRunner
 from bridle.scale.cluster_api import ClusterApi
-from bridle.scale.command_router import CommandRouter, ModelOf
+from bridle.scale.command_router import CommandRouter, ModelOf, list_queues
 from bridle.scale.durable import Executor, JobQueue
 from bridle.scale.durable import migrate as migrate_engine
 from bridle.scale.jobs import Job
-from bridle.scale.member_cache import MemberCache
-from bridle.scale.members import Member, Members
+from bridle.scale.members import Member, MemberCache, Members
 from bridle.scale.peer_connections import PeerConnections, Reach
-from bridle.scale.queues import list_queues
 from bridle.scale.remote_events import RemoteEvents
 from bridle.scale.tenant_folders import TenantFolders
 from bridle.sessions.service import SessionService

@@ -37,13 +37,13 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.session_api import Receipt
-from bridle.sessions.background_task import BackgroundTask
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.command_checks import check_command
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.run.maintenance import Maintenance
 from bridle.sessions.run.runs import Runs
+from bridle.system.tasks import BackgroundTask
 
 INBOX = 64
 

@@ -36,10 +36,9 @@ from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.engine import Engine
-from bridle.sessions.live_sessions import LiveSessions, require_session_id
+from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
 from bridle.sessions.rewind import check_seq
-from bridle.sessions.session_watch import watch_session
 from bridle.system import current_tenant
 
 A = TypeVar("A")

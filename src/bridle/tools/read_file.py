@@ -17,7 +17,6 @@ from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.filesystem import error_reason, open_file, version_of
-from bridle.tools.hard_links import hard_link_error
 from bridle.tools.numbered_lines import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
@@ -31,7 +30,7 @@ from bridle.tools.tool_support import (
     system_errors,
     text_arg,
 )
-from bridle.tools.visibility import VisibilityFilter
+from bridle.tools.visibility import VisibilityFilter, hard_link_error
 
 BLOB = "blob:"
 MAX_IMAGE_BYTES = 5 * 1024 * 1024

@@ -33,7 +33,6 @@ from bridle.core.protocol import (
     TakenPrompt,
 )
 from bridle.core.session_api import Receipt
-from bridle.sessions.background_task import CLOSE_TIMEOUT_S, BackgroundTask
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.command_checks import (
     find_taken_prompt,
@@ -49,6 +48,7 @@ from bridle.sessions.run.maintenance import Maintenance
 from bridle.sessions.run.preparation import Claim, RunSetup, TenantReservation
 from bridle.sessions.run.titles import TitleWriter
 from bridle.sessions.setup import Setup
+from bridle.system.tasks import CLOSE_TIMEOUT_S, BackgroundTask
 
 
 class Runs:
