@@ -280,7 +280,7 @@ def test_a_hostile_project_changes_nothing_and_is_reported(home: Path, cwd: Path
         *("store.backend", "sandbox.mode", "telemetry.endpoint", "telemetry.content"),
     )
     assert settings.warnings == (NOTE.format(", ".join(keys)),)
-    assert [one.place for one in settings.held] == [
+    assert [one.place for one in settings.trust_keys] == [
         f"{file}:{line}" for line in (2, 3, 4, 7, 11, 13, 15, 17, 18)
     ]
 

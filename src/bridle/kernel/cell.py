@@ -60,7 +60,7 @@ class Cell:
         """Its result; None if there will be none."""
         self.answer = ""
         self._messages = 0
-        self._unsaid = settings.max_output_bytes
+        self._chars_left = settings.max_output_bytes
         """How many characters of messages may still be passed on."""
         self.ended: EndedBy = ""
         """What stopped the cell; empty if it ran to its end."""
@@ -78,9 +78,9 @@ class Cell:
         self._messages += 1
         if message.kind == "final":
             self.answer = message.text
-        if self._messages <= MAX_MESSAGES and self._unsaid > 0:
-            self._say(message.text[: self._unsaid], message.kind)
-            self._unsaid -= len(message.text)
+        if self._messages <= MAX_MESSAGES and self._chars_left > 0:
+            self._say(message.text[: self._chars_left], message.kind)
+            self._chars_left -= len(message.text)
 
     def take(self, frame: ToolCall) -> None:
         """Start a tool call."""

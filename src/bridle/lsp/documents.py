@@ -102,11 +102,11 @@ class Documents:
     """The open files of one server, least recently used first; at most `MAX_OPEN`."""
 
     def __init__(
-        self, server: LanguageServer, connection: Connection, board: Diagnostics, *, saves: bool
+        self, server: LanguageServer, connection: Connection, diagnostics: Diagnostics, *, saves: bool
     ) -> None:
         self._server = server
         self._connection = connection
-        self._board = board
+        self._diagnostics = diagnostics
         self._saves = saves
         self._open: dict[str, Document] = {}
         self._version = 0
@@ -127,8 +127,8 @@ class Documents:
         """
         wanted = list(dict.fromkeys(paths))[:MAX_OPEN]
         async with self._lock:
-            held = {path: document.content for path, document in self._open.items()}
-            contents, unreadable = await asyncio.to_thread(_read_changed, wanted, held)
+            documents = {path: document.content for path, document in self._open.items()}
+            contents, unreadable = await asyncio.to_thread(_read_changed, wanted, documents)
             for path, content in contents.items():
                 self._update(path, content)
             if unreadable:
@@ -159,7 +159,7 @@ class Documents:
             self._open[path] = Document(path, old.version, content)
             return
         self._version += 1
-        self._board.expect(path, self._version, TextSource(content.sent))
+        self._diagnostics.expect(path, self._version, TextSource(content.sent))
         new = Document(path, self._version, content)
         identity = {"uri": new.uri, "version": new.version}
         if old is None:
@@ -177,7 +177,7 @@ class Documents:
 
     def _close(self, path: str) -> None:
         del self._open[path]
-        self._board.forget(path)
+        self._diagnostics.forget(path)
         self._tell("textDocument/didClose", path)
 
     def _shrink(self) -> None:
@@ -189,15 +189,17 @@ class Documents:
         self._connection.tell(method, params)
 
 
-def _read_changed(wanted: list[str], held: Mapping[str, Content]) -> tuple[dict[str, Content | None], str]:
+def _read_changed(
+    wanted: list[str], documents: Mapping[str, Content]
+) -> tuple[dict[str, Content | None], str]:
     """Read the wanted files and all others that have changed; also return why a wanted one is unreadable.
 
     Wanted files are always read: two edits within one clock tick leave the same stamp.
     """
     contents: dict[str, Content | None] = {}
     unreadable = ""
-    for path in dict.fromkeys((*held, *wanted)):
-        if path not in wanted and held[path].stamp == stat_stamp(path):
+    for path in dict.fromkeys((*documents, *wanted)):
+        if path not in wanted and documents[path].stamp == stat_stamp(path):
             continue
         try:
             contents[path] = read_content(path)

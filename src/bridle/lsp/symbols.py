@@ -69,13 +69,13 @@ async def to_found(instance: Instance, found: Sequence[RawLocation]) -> tuple[Co
 
 
 def _founds(instance: Instance, found: Sequence[RawLocation]) -> tuple[CodeLocation, ...]:
-    shelf = FileCache(instance)
+    files = FileCache(instance)
     results: dict[CodeLocation, None] = {}
     for pointer in found:
-        path = shelf.locate(pointer.uri)
+        path = files.locate(pointer.uri)
         if path is None:
             continue
-        source = shelf.read(path)
+        source = files.read(path)
         if source is None:
             results[CodeLocation(span_as_ascii(path, pointer.range), symbol=pointer.symbol)] = None
             continue
@@ -154,11 +154,11 @@ async def project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list
 
 
 def _project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[SymbolInfo]:
-    shelf = FileCache(instance)
+    files = FileCache(instance)
     found: list[SymbolInfo] = []
     for symbol in symbols:
-        path = shelf.locate(symbol.location.uri) if symbol.location else None
-        source = shelf.read(path) if path is not None else None
+        path = files.locate(symbol.location.uri) if symbol.location else None
+        source = files.read(path) if path is not None else None
         if path is None or source is None or symbol.location is None:
             continue
         place = symbol.location.range or Range(Position(0, 0), Position(0, 0))

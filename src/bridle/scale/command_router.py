@@ -127,7 +127,7 @@ class CommandRouter:
 
     async def has_job(self, session: SessionId) -> bool:
         """Return whether a job of a session is running or waiting."""
-        return await self._dispatch.has_leg(session)
+        return await self._dispatch.has_job(session)
 
     async def api_of(self, session: SessionId) -> SessionApi | None:
         """Return the worker that drives a session, if it is not this one; raises OSError, StoreError."""
@@ -156,7 +156,7 @@ class CommandRouter:
 
     # ------------------------------------------------------------------ commands
 
-    async def submit(self, session: SessionId, command: Command, glance: SessionStatus) -> Receipt:
+    async def submit(self, session: SessionId, command: Command, status: SessionStatus) -> Receipt:
         """Have a command taken by the right worker; raises SessionError, StoreError."""
         command = self._named(command)
         deadline = time.monotonic() + float(self._scale.take_timeout)
@@ -165,7 +165,7 @@ class CommandRouter:
             holder, node = await self._where(session)
             try:
                 if not holder or holder == self._me:
-                    return await self._by_leg(session, command, glance, node)
+                    return await self._by_assignment(session, command, status, node)
                 return await self.send_to_worker(holder, session, command)
             except NotDrivenHere:
                 if time.monotonic() > deadline:
@@ -200,30 +200,34 @@ class CommandRouter:
         finally:
             task.cancel()
 
-    async def order(self, order: Job, glance: SessionStatus, *, leg: str, delay_s: float = 0.0) -> None:
+    async def order(
+        self, order: Job, status: SessionStatus, *, assignment: str, delay_s: float = 0.0
+    ) -> None:
         """Put a job on the queue that suitable workers serve."""
-        session, created = order.session, glance.facts.created
+        session, created = order.session, status.facts.created
         _, node = await self._where(session)
         tenant = tenant_of(session)
         label = choose_label(self._scale, agent=created.agent, folder=created.cwd, tenant=tenant)
-        model = self._model(order, glance)
+        model = self._model(order, status)
         if node:
             await self._require_node(session, node)
         lane = choose_queue(self._scale, label=label, node=node, model=model)
         priority = self._scale.priority if isinstance(order.command, Prompt) else FIRST
-        await self._dispatch.enqueue(leg, order, lane, tenant=tenant, priority=priority, delay_s=delay_s)
+        await self._dispatch.enqueue(
+            assignment, order, lane, tenant=tenant, priority=priority, delay_s=delay_s
+        )
 
-    async def _by_leg(
-        self, session: SessionId, command: Command, glance: SessionStatus, node: str
+    async def _by_assignment(
+        self, session: SessionId, command: Command, status: SessionStatus, node: str
     ) -> Receipt:
         if isinstance(command, Cancel) and (waiting := await self._dispatch.waiting(session)):
             if not await self._dispatch.call_off(waiting):
                 raise NotDrivenHere(f"a worker has just started session {session}")
-            if glance.run is None and not glance.facts.queue:  # else queued prompts would never run
-                return Receipt(glance.seq)
-        leg = f"{session}:{self._new_id()}"
-        await self.order(Job(session, command, glance.seq), glance, leg=leg)
-        return decode_outcome(await self._dispatch.taken(leg, float(self._scale.take_timeout)))
+            if status.run is None and not status.facts.queue:  # else queued prompts would never run
+                return Receipt(status.seq)
+        assignment = f"{session}:{self._new_id()}"
+        await self.order(Job(session, command, status.seq), status, assignment=assignment)
+        return decode_outcome(await self._dispatch.taken(assignment, float(self._scale.take_timeout)))
 
     def _named(self, command: Command) -> Command:
         """Give the command a deduplication key, and drop options that apply only on the sender's machine."""
@@ -234,13 +238,13 @@ class CommandRouter:
             return replace(command, key=f"leg-{self._new_id()}")
         return command
 
-    def _model(self, order: Job, glance: SessionStatus) -> str:
+    def _model(self, order: Job, status: SessionStatus) -> str:
         if not self._scale.models:
             return ""
         options = order.command.options if isinstance(order.command, Prompt) else RunOptions()
-        created = glance.facts.created
-        if glance.run is not None:
-            return glance.run.model
+        created = status.facts.created
+        if status.run is not None:
+            return status.run.model
         return options.model or self._model_of(options.agent or created.agent, created.cwd)
 
     async def _require_node(self, session: SessionId, node: str) -> None:

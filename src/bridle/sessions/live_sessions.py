@@ -32,13 +32,13 @@ async def watch_session(
     session is deleted.
     """
     subscription = bus.subscribe(session, pieces=pieces)
-    heard = bus.position(session)
+    seen = bus.position(session)
     try:
         after = await _start(store, session, after)
         for record in await store.read(session, after=after):
             after = record.seq
             yield record
-        heard = heard or after
+        seen = seen or after
         while True:
             dropped, items = await subscription.take()
             if dropped:
@@ -46,12 +46,12 @@ async def watch_session(
                 for record in await store.read(session, after=after):
                     after = record.seq
                     yield record
-                heard = after
+                seen = after
             for item in items:
-                if isinstance(item, FRAGMENT_DELTAS) and heard < after:
+                if isinstance(item, FRAGMENT_DELTAS) and seen < after:
                     continue  # a fragment of a record that was already read as a whole
                 if isinstance(item, Record):
-                    heard = item.seq
+                    seen = item.seq
                     if item.seq <= after:
                         continue
                     if item.seq > after + 1:  # another process has appended records

@@ -50,8 +50,8 @@ class ToolSearch:
     @cached_property
     def spec(self) -> ToolSpec:
         """The tool definition sent to the model."""
-        lent = [spec.name for spec in self._specs if spec.name.startswith(MCP_PREFIX)]
-        servers = Counter(name.split("__")[1] for name in lent)
+        names = [spec.name for spec in self._specs if spec.name.startswith(MCP_PREFIX)]
+        servers = Counter(name.split("__")[1] for name in names)
         named = [f"{name} ({count})" for name, count in sorted(servers.items())[:MAX_SERVERS]]
         more = ", …" if len(servers) > len(named) else ""
         text = f"{description(SEARCH)} There are {', '.join(named)}{more}." if named else description(SEARCH)
