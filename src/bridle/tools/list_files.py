@@ -25,6 +25,7 @@ from bridle.tools.glob_patterns import (
 from bridle.tools.paths import ResolvedPath, clean_path, printable
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import (
+    WithoutPreview,
     description,
     named_access,
     outside_filter,
@@ -215,7 +216,7 @@ MAX_LISTED = 1000
 LIST_DEADLINE_S = 5.0
 
 
-class ListFiles:
+class ListFiles(WithoutPreview):
     """The tool that lists the files that match a pattern."""
 
     parallel = True
@@ -239,10 +240,6 @@ class ListFiles:
         rest = pattern.split("/")[len(folders) :]
         real = "/".join([*start.parts, *rest])
         return named_access("list_files", "read", pattern, f"/{real}" if start.outside else real)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return one path per line, and a note when the list is not complete."""

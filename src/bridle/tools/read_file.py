@@ -22,6 +22,7 @@ from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import (
     MAX_FILE_BYTES,
+    WithoutPreview,
     description,
     integer_arg,
     parameters,
@@ -52,7 +53,7 @@ class _Request(Struct, frozen=True):
     visible: VisibilityFilter
 
 
-class ReadFile:
+class ReadFile(WithoutPreview):
     """The tool that shows a text file or some of its lines, with line numbers, or an image."""
 
     parallel = True
@@ -73,10 +74,6 @@ class ReadFile:
         if path.startswith(BLOB):
             return Access("read_file", "read", (Subject("text", printable(path)),))
         return path_access("read_file", "read", args, context)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the numbered lines; bytes that are not UTF-8 are shown as escapes, with a note."""

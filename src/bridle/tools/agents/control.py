@@ -9,7 +9,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.sub_agent import Children, ChildStatus
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.tool_support import description, parameters, text_arg
+from bridle.tools.tool_support import WithoutPreview, description, parameters, text_arg
 
 # ---------------------------------------------------------------------------- lookup
 # Helpers of the sub-agent tools: find a sub-agent and describe its end.
@@ -45,7 +45,7 @@ def format_end(view: ChildStatus) -> str:
 _AGENT = parameters(1, agent_id=("string", "Or its name"))
 
 
-class AgentStatus:
+class AgentStatus(WithoutPreview):
     """The tool that returns a sub-agent's state and its answer so far."""
 
     parallel = True
@@ -59,10 +59,6 @@ class AgentStatus:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access("agent_status", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the sub-agent's state, usage and output as JSON."""
@@ -79,7 +75,7 @@ class AgentStatus:
         return ToolOutput(_json(told | {name: text for name, text in said.items() if text}))
 
 
-class AgentList:
+class AgentList(WithoutPreview):
     """The tool that lists the sub-agents."""
 
     parallel = True
@@ -93,10 +89,6 @@ class AgentList:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access("agent_list", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return all sub-agents as JSON, including those that have ended."""
@@ -122,7 +114,7 @@ class AgentList:
         return ToolOutput(_json(told))
 
 
-class AgentCancel:
+class AgentCancel(WithoutPreview):
     """The tool that cancels a sub-agent and all that it has started."""
 
     parallel = True
@@ -136,10 +128,6 @@ class AgentCancel:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access: the call affects only the run's own sub-agents."""
         return Access("agent_cancel", "read", once=True)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the arguments already name the sub-agent."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Cancel the sub-agent and return after it has stopped."""
