@@ -161,7 +161,7 @@ class Actor:
             if not taken.done():
                 taken.set_exception(self._closed())
             raise
-        except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
+        except Exception as error:  # noqa: BLE001  the caller gets the error, and others are served
             if not taken.done():
                 taken.set_exception(error)
         else:

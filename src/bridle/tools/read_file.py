@@ -146,7 +146,7 @@ def _open(request: _Request) -> BufferedReader:
     try:
         return open_file(place)
     except FileNotFoundError as error:
-        from bridle.tools.path_suggestions import similar_paths  # noqa: PLC0415  loads difflib, only for this message
+        from bridle.tools.hints import similar_paths  # noqa: PLC0415  loads difflib, only for this message
 
         near = similar_paths(place, request.visible)
         hint = f"did you mean {' or '.join(near)}?" if near else ""

@@ -259,7 +259,7 @@ TARGETS = (
         modules=(
             "bridle.tools.edits",
             "bridle.tools.fuzzy_edit",
-            "bridle.tools.edit_hints",
+            "bridle.tools.hints",
             "bridle.tools.fuzzy_edit",
         ),
         tokens=(b"\n%%\n", b"    ", b"\t", b"\r\n", b"\xe2\x80\x99", b"def f():\n", b"}\n"),
