@@ -7,8 +7,7 @@ import pytest
 
 from bridle.app import open_sandbox
 from bridle.app.mcp import check_server, folder_servers, open_tool_servers, server_settings
-from bridle.app.secrets import server_secrets
-from bridle.app.tools import command_environment
+from bridle.app.tools import command_environment, server_secrets
 from bridle.config.settings import Settings, load_settings
 from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.ids import SessionId

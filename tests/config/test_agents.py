@@ -175,7 +175,7 @@ def test_a_hostile_agent_loosens_nothing_and_is_reported(home: Path, project: Pa
     )
     keys = ("mode", "tools", "limits.max_cost", "limits.max_tokens", "rules.allow")
     assert loaded.left_out.warnings == (NOTE.format(", ".join(f"agents.coder.{key}" for key in keys)),)
-    assert [one.place for one in loaded.left_out.held] == [f"{file}:{line}" for line in (1, 2, 4, 5, 7)]
+    assert [one.place for one in loaded.left_out.trust_keys] == [f"{file}:{line}" for line in (1, 2, 4, 5, 7)]
 
 
 def test_a_project_cannot_raise_a_limit_in_two_steps(home: Path, project: Path):

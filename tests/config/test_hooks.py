@@ -226,7 +226,7 @@ def test_hooks_of_a_project_have_no_effect_until_it_is_trusted(home: Path, proje
         "ignored hooks.default_timeout_ms, hooks.entries[0], hooks.entries[1] "
         "(hint: review and allow them with bridle trust)"
     )
-    assert [one.place for one in before.held] == [f"{file}:{line}" for line in (2, 3, 6)]
+    assert [one.place for one in before.trust_keys] == [f"{file}:{line}" for line in (2, 3, 6)]
     assert [entry.id for entry in before.hooks.entries] == ["mine"]
     assert before.hooks.default_timeout_ms == 5000
     assert states(before) == [("mine", True), ("a", False), ("b", False)]
@@ -234,7 +234,7 @@ def test_hooks_of_a_project_have_no_effect_until_it_is_trusted(home: Path, proje
     assert [entry.id for entry in after.hooks.entries] == ["mine", "a", "b"]
     assert after.hooks.default_timeout_ms == 1
     assert states(after) == [("mine", True), ("a", True), ("b", True)]
-    assert after.held[1].value == ('{ id = "a", runtime = { type = "in_process", name = "f" } }')
+    assert after.trust_keys[1].value == ('{ id = "a", runtime = { type = "in_process", name = "f" } }')
 
 
 def test_a_hook_of_a_trusted_project_may_not_have_the_id_of_one_of_yours(home: Path, project: Path):

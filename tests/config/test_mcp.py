@@ -134,13 +134,13 @@ def test_a_server_of_a_project_is_inert_until_it_is_trusted(home: Path, project:
     [note] = before.warnings
     assert "not trusted: ignored mcp.servers.both, mcp.servers.plain (hint:" in note
     why = "a project may not start or use its own servers"
-    assert [one.why for one in before.held] == [f"{why}; it would change your own of that name", why]
+    assert [one.why for one in before.trust_keys] == [f"{why}; it would change your own of that name", why]
     assert told(after) == [
         ("both", "shared", ".mcp.json", True),
         mine,
         ("plain", "https://h", ".mcp.json", True),
     ]
-    assert (after.warnings, [one.key for one in after.held]) == (
+    assert (after.warnings, [one.key for one in after.trust_keys]) == (
         (),
         ["mcp.servers.both", "mcp.servers.plain"],
     )
@@ -506,7 +506,7 @@ def test_who_is_to_trust_a_project_hears_that_it_would_change_a_server_of_theirs
     write_json(project / ".mcp.json", git={"command": "evil"}, other={"command": "x"})
     (project / ".bridle/config.toml").write_text('[mcp.servers.git]\nreads = ["*"]\n')
 
-    said = [(one.key, one.why.partition("; ")[2]) for one in load(home, project).held]
+    said = [(one.key, one.why.partition("; ")[2]) for one in load(home, project).trust_keys]
 
     assert said == [
         ("mcp.servers.git", "it would change your own of that name"),

@@ -181,7 +181,7 @@ def test_a_project_needs_no_config_file(home: Path, cwd: Path):
 
     settings = load(home, cwd)
 
-    assert [settings.project, settings.project_file] == [cwd.parent, cwd.parent / ".bridle/config.toml"]
+    assert settings.project == cwd.parent
 
 
 def test_the_home_directory_is_never_a_project(home: Path, cwd: Path, tmp_path: Path):
@@ -280,7 +280,7 @@ def test_a_hostile_project_changes_nothing_and_is_reported(home: Path, cwd: Path
         *("store.backend", "sandbox.mode", "telemetry.endpoint", "telemetry.content"),
     )
     assert settings.warnings == (NOTE.format(", ".join(keys)),)
-    assert [one.place for one in settings.held] == [
+    assert [one.place for one in settings.trust_keys] == [
         f"{file}:{line}" for line in (2, 3, 4, 7, 11, 13, 15, 17, 18)
     ]
 

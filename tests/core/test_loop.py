@@ -39,7 +39,6 @@ from bridle.core.loop import (
     Settled,
     StopWork,
     SwitchModel,
-    diagram,
 )
 from bridle.core.messages import Message, Text, ToolCall, ToolResult
 from bridle.core.protocol import Answer
@@ -143,14 +142,6 @@ def test_a_run_may_make_a_hundred_turns_ten_calls_at_once_and_three_retries():
         fallbacks=0,
         retry=RetryPolicy(max_retries=3, initial_s=0.5, max_s=30.0, multiplier=2.0),
     )
-
-
-def test_the_diagram_draws_the_table():
-    head, *arrows = diagram().splitlines()
-
-    assert head == "stateDiagram-v2"
-    assert len(arrows) == 14
-    assert {tuple(arrow.strip().split(" --> ")) for arrow in arrows} == LEGAL
 
 
 def test_a_new_loop_is_about_to_call_the_model():

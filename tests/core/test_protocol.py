@@ -14,11 +14,9 @@ from bridle.core.budget import Limits
 from bridle.core.codec import (
     GENESIS,
     command_schema,
-    decode_command,
     decode_record,
     encode,
     encode_records,
-    event_schema,
     stream_schema,
     verify_line,
 )
@@ -97,8 +95,8 @@ def name_of(kind: type) -> str:
 def test_a_command_survives_the_codec(kind: type, data: st.DataObject):
     command = data.draw(values_of(kind))
 
-    assert decode_command(encode(command)) == command
-    assert decode_command(encode(command).decode()) == command
+    assert msgspec.json.decode(encode(command), type=Command) == command
+    assert msgspec.json.decode(encode(command).decode(), type=Command) == command
 
 
 @pytest.mark.parametrize("kind", EVENTS, ids=name_of)
@@ -260,7 +258,7 @@ def test_a_command_is_read_as_a_client_writes_it():
         '"options":{"mode":"plan","deny":["bash"]},"if_busy":"reject"}'
     )
 
-    assert decode_command(data) == Prompt(
+    assert msgspec.json.decode(data, type=Command) == Prompt(
         user_message("hi"), RunOptions(mode="plan", deny=("bash",)), if_busy="reject"
     )
 
@@ -280,17 +278,12 @@ def test_a_command_is_read_as_a_client_writes_it():
             '{"type":"decide","call_id":"c","answer":"maybe"}',
             "Invalid enum value 'maybe' - at `$.answer`",
         ),
-        (
-            '{"type":"resume","options":{"params":{"a":' + "[" * 100_000,
-            "the command is nested too deeply",
-        ),
-        (b'{"type":"rename","title":"\xff"}', "the command is not UTF-8: invalid start byte"),
     ],
-    ids=range(11),
+    ids=range(9),
 )
-def test_what_is_not_a_command_is_refused_with_the_place(data: str | bytes, told: str):
+def test_what_is_not_a_command_is_refused_with_the_place(data: str, told: str):
     with pytest.raises(msgspec.DecodeError) as caught:
-        decode_command(data)
+        msgspec.json.decode(data, type=Command)
 
     assert str(caught.value) == told
 
@@ -432,7 +425,7 @@ STREAM = jsonschema_rs.validator_for(stream_schema())
 COMMAND = jsonschema_rs.validator_for(command_schema())
 
 
-@pytest.mark.parametrize("schema", [stream_schema(), event_schema(), command_schema()])
+@pytest.mark.parametrize("schema", [stream_schema(), command_schema()])
 def test_a_published_schema_is_a_valid_schema(schema: dict[str, Any]):
     jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 

@@ -373,7 +373,7 @@ async def test_spares_with_old_walls_are_not_used(make: MakeDesk, project: Path)
     desk = make(pool={"spares": 2})
     desk.context = replace(desk.context, rules=(parse_rule("deny", "read_file(**/*.pem)"),))
     await desk.run("1")
-    [shelf] = desk.tool._pool._shelves.values()
+    [shelf] = desk.tool._pool._spares_by_place.values()
     await asyncio.wait(list(shelf.starting))
     (project / "new.pem").write_text("hidden")
 

@@ -8,8 +8,7 @@ import pytest
 
 from bridle.core.errors import ToolError
 from bridle.lsp.diagnostics import Diagnostics, Signal
-from bridle.lsp.documents import MAX_OPEN, Documents
-from bridle.lsp.files import MAX_FILE_BYTES
+from bridle.lsp.documents import MAX_FILE_BYTES, MAX_OPEN, Documents
 from bridle.lsp.positions import to_uri
 from bridle.lsp.settings import LanguageServer
 

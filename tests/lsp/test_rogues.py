@@ -266,7 +266,7 @@ async def test_files_that_were_never_opened_count_if_they_are_of_the_project(mak
 
     assert here == (problem("a.toy", "here"),)
     assert everything == (problem("a.toy", "here"), problem("never.toy", "never opened"))
-    assert sorted(instance.board.all()) == [at(toy), at(toy, "never.toy")]
+    assert sorted(instance.diagnostics.all()) == [at(toy), at(toy, "never.toy")]
 
 
 # ---------------------------------------------------------------------- edits

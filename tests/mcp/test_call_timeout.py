@@ -70,7 +70,7 @@ async def test_waiting_for_the_user_takes_nothing_of_the_time():
         await asyncio.sleep(limit_s * 4)
         return (question.text,)
 
-    context = patience.lend(ToolContext(SessionId("s"), "/", print, ask=think))
+    context = patience.pausing(ToolContext(SessionId("s"), "/", print, ask=think))
     assert context.ask is not None
     task = started(context.ask(Question("why?")))
 

@@ -32,8 +32,7 @@ from pydantic import AnyHttpUrl, AnyUrl
 from starlette.applications import Starlette
 
 from bridle.core.errors import ToolError
-from bridle.mcp.login import login, logout
-from bridle.mcp.login_store import Login, LoginStore
+from bridle.mcp.login import Login, LoginStore, login, logout
 from bridle.mcp.remote import LoginNeeded, open_transport
 from bridle.mcp.settings import OAuth, ServerSettings
 from tests.mcp.loopback import address, answering, bound, response, serving

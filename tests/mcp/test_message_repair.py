@@ -53,7 +53,7 @@ def corrected(method: str, result: dict[str, Any]) -> tuple[dict[str, Any], list
     sieve = RepairingTransport(None, notes.append)  # type: ignore[arg-type]
     sieve.sent(request(1, method).message)
     message = response(1, result).message
-    sieve.heard(message)
+    sieve.repair(message)
     return message.result, notes  # type: ignore[union-attr]
 
 

@@ -436,8 +436,8 @@ async def test_an_index_finds_what_a_full_search_finds(tmp_path: Path, opened: l
     every = await embedder.embed([event.message.text for event in events])
     best = np.argsort(-(every @ query))[:10]
     near = await memory._worker.run(
-        lambda: memory._shelf._database.read(
-            lambda c: memory._shelf._vectors().nearest(c, memory._shelf.project(HERE), query, 64)
+        lambda: memory._storage._database.read(
+            lambda c: memory._storage._vectors().nearest(c, memory._storage.project(HERE), query, 64)
         )
     )
 
@@ -452,9 +452,9 @@ async def test_what_is_in_an_index_file_is_not_held_as_well(tmp_path: Path, open
     store = await store_of({A: [said(f"topic{n % 5} remark{n}") for n in range(300)]})
     opened.append(memory := memory_of(tmp_path, store, WordEmbedder(), exact_up_to=100))
     await memory.catch_up()
-    before = dict(memory._shelf._vectors()._held)
+    before = dict(memory._storage._vectors()._loaded)
     await ask(memory, "topic3 remark8")
-    [held] = memory._shelf._vectors()._held.values()
+    [held] = memory._storage._vectors()._loaded.values()
 
     assert (before, len(held.rows)) == ({}, 0)
 

@@ -12,7 +12,7 @@ from bridle.core.tenancy import SCOPES, Scope, Tenant
 from bridle.scale.audit import AuditLog, read_audit
 from bridle.scale.token_auth import TokenGate
 from bridle.sessions.service import SessionService
-from bridle.stores.local_tenants import LocalTenants
+from tests.local_tenants import LocalTenants
 from tests.sessions.stage import Play, Stage, says
 
 NODE_TOKEN = "the token of the node"

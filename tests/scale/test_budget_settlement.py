@@ -11,7 +11,7 @@ from bridle.core.tenant_budget import Amount, to_nanodollars
 from bridle.scale import node
 from bridle.scale.node import settle_ended
 from bridle.stores.ephemeral import EphemeralStore
-from bridle.stores.local_tenants import LocalBudgets
+from tests.local_tenants import LocalBudgets
 from tests.stores.sample import CountingClock
 
 

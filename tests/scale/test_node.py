@@ -44,7 +44,7 @@ def node_of(stage: Stage) -> Node:
         new_id=lambda: "",
         model_of=lambda agent, folder: "",
         folders=nothing,
-        purse=nothing,
+        tenant_budget=nothing,
     )
     node = Node(ground, cast("Any", None))
     node.give(stage.service)
@@ -60,7 +60,7 @@ async def test_late_news_of_another_worker_does_not_end_a_session_that_is_about_
         submitting = asyncio.create_task(stage.service.submit(S, Prompt(user_message("hi"))))
         await models.asked.wait()
 
-        node._heard_claims(f"{S} another")
+        node._note_claim(f"{S} another")
         await asyncio.gather(*node._loose)
         models.go.set()
         receipt = await submitting
@@ -81,10 +81,10 @@ async def test_a_session_that_rests_here_is_let_go_when_another_worker_takes_it(
         await stage.service.wait(S, receipt.run_id)
         await stage.service.until_free(S)
 
-        node._heard_claims(f"{S} me")
-        node._heard_claims(f"{S} ")
+        node._note_claim(f"{S} me")
+        node._note_claim(f"{S} ")
         before = [one.id for one in stage.service.live()]
-        node._heard_claims(f"{S} another")
+        node._note_claim(f"{S} another")
         await asyncio.gather(*node._loose)
         after = [one.id for one in stage.service.live()]
         await stage.service.aclose()

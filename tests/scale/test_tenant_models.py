@@ -9,8 +9,8 @@ from bridle.config.settings import load_settings
 from bridle.core.errors import NotAllowed
 from bridle.core.tenancy import Tenant
 from bridle.scale.tenant_models import TenantModels
-from bridle.stores.local_tenants import LocalTenants
 from bridle.system.current_tenant import use_tenant
+from tests.local_tenants import LocalTenants
 
 FILE = "scripted//srv/own.json"
 

@@ -8,8 +8,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Rename
 from bridle.core.session_api import LiveSession, SessionApi, SessionNews
 from bridle.scale.cluster_api import NewsMerger, WorkerTasks
-from bridle.scale.member_cache import MemberCache
-from bridle.scale.members import Member
+from bridle.scale.members import Member, MemberCache
 from bridle.scale.peer_connections import PeerConnections
 from bridle.sessions.service import SessionService
 from tests.patience import PATIENCE_S

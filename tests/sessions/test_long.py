@@ -12,7 +12,7 @@ from bridle.core.messages import ToolCall, ToolResult, Usage
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.ports import Provider
 from bridle.core.protocol import Compacted, Delta, ModelReplied, Pin
-from bridle.memory.embedders.choice import EmbedderSettings, open_embedder
+from bridle.memory.embedders import EmbedderSettings, open_embedder
 from bridle.memory.local import LocalMemory
 from bridle.memory.tool import MemorySearch
 from bridle.sessions.run.compaction import INSTRUCTION_FILE

@@ -22,9 +22,9 @@ from bridle.core.protocol import (
 from bridle.core.queries import Changes, PlanRewind, PreviewContext, Records
 from bridle.core.tenancy import Tenant
 from bridle.scale.tenant_folders import TenantFolders
-from bridle.stores.local_tenants import LocalTenants
 from bridle.system.current_tenant import current
 from bridle.tools.read_file import ReadFile
+from tests.local_tenants import LocalTenants
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 
 MINE = SessionId("acme.1")

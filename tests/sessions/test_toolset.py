@@ -21,18 +21,20 @@ def tool(name: str, *, seldom: bool = False) -> SmallTool:
 
 
 OWN = [tool("read"), tool(PYTHON), tool("wait", seldom=True), tool("grep"), tool("jobs", seldom=True)]
-LENT = [tool("mcp__desk__ring"), tool("mcp__desk__call")]
+SERVER_TOOLS = [tool("mcp__desk__ring"), tool("mcp__desk__call")]
 
 
 def wants(*, agent: tuple[str, ...] | None = None, **given: Any) -> ToolNeeds:
-    facts = {"cwd": "/", "window_tokens": 100_000, "lent_tokens": 1_000} | given
+    facts = {"cwd": "/", "window_tokens": 100_000, "max_server_tokens": 1_000} | given
     options = RunOptions(**{name: facts.pop(name) for name in ("tools", "without_tools") if name in facts})
     return ToolNeeds(options, agent, **facts)
 
 
-def sight(wanted: ToolNeeds, own: Any = OWN, loaned: Any = (), lent: Any = ()) -> tuple[list[str], list[str]]:
+def sight(
+    wanted: ToolNeeds, own: Any = OWN, client_tools: Any = (), server_tools: Any = ()
+) -> tuple[list[str], list[str]]:
     """Return what requests show, and what can be called beside it."""
-    chosen = choose_tools(own, loaned, lent, wanted)
+    chosen = choose_tools(own, client_tools, server_tools, wanted)
     box = Toolbox(chosen.tools, chosen.deferred)
     shown = [spec.name for spec in box.specs]
     return shown, [name for name in box.names if name not in shown]
@@ -61,23 +63,26 @@ def test_what_a_small_window_has_no_room_for_is_named():
 
 
 def test_tools_of_a_client_are_shown_and_take_the_place_of_ours():
-    loaned = [tool("wait"), tool("theirs")]
+    client_tools = [tool("wait"), tool("theirs")]
 
-    assert sight(wants(), loaned=loaned) == (
+    assert sight(wants(), client_tools=client_tools) == (
         ["grep", PYTHON, "read", "theirs", "tool_call", "wait"],
         ["jobs"],
     )
 
 
 def test_tools_of_servers_are_found_by_search_when_they_are_many():
-    few, many = wants(), wants(lent_tokens=10)
+    few, many = wants(), wants(max_server_tokens=10)
 
-    assert sight(few, OWN[:1], lent=LENT) == (["mcp__desk__call", "mcp__desk__ring", "read"], [])
-    assert sight(many, OWN[:1], lent=LENT) == (
+    assert sight(few, OWN[:1], server_tools=SERVER_TOOLS) == (
+        ["mcp__desk__call", "mcp__desk__ring", "read"],
+        [],
+    )
+    assert sight(many, OWN[:1], server_tools=SERVER_TOOLS) == (
         ["read", "tool_call", "tool_search"],
         ["mcp__desk__call", "mcp__desk__ring"],
     )
-    assert sight(many, lent=LENT)[1] == ["jobs", "mcp__desk__call", "mcp__desk__ring", "wait"]
+    assert sight(many, server_tools=SERVER_TOOLS)[1] == ["jobs", "mcp__desk__call", "mcp__desk__ring", "wait"]
 
 
 def test_more_than_can_be_named_are_found_by_search():
@@ -89,6 +94,9 @@ def test_more_than_can_be_named_are_found_by_search():
 def test_in_code_mode_they_are_functions():
     assert sight(wants(code=True)) == (["grep", PYTHON, "read"], ["jobs", "wait"])
     assert sight(wants(code=True, agent=("grep",))) == (["grep", PYTHON], [])
-    assert sight(wants(code=True, lent_tokens=10), lent=LENT)[0][-2:] == ["tool_call", "tool_search"]
+    assert sight(wants(code=True, max_server_tokens=10), server_tools=SERVER_TOOLS)[0][-2:] == [
+        "tool_call",
+        "tool_search",
+    ]
     with pytest.raises(ConfigError, match="code mode needs the tool python"):
         sight(wants(code=True), OWN[:1])

@@ -78,7 +78,8 @@ async def test_replacing_any_byte_of_a_database_line_is_found(tmp_path: Path):
             for edited in {byte ^ 1, 0x20} - {byte}:
                 other.execute(put, (line[:position] + bytes([edited]) + line[position + 1 :], seq))
                 verdict = await verify(store, S)
-                assert (verdict.ok, verdict.bad_seq) == (False, seq), (seq, position)
+                assert verdict.flaw is not None, (seq, position)
+                assert verdict.flaw.seq == seq, (seq, position)
         other.execute(put, (line, seq))
 
     assert (await verify(store, S)).ok

@@ -68,7 +68,8 @@ async def test_a_file_cut_at_any_byte_holds_whole_batches_and_goes_on(place: Pat
         last = 5 if cut == len(whole) else 2
 
         assert [record.seq for record in await reopened.read(S)] == list(range(1, last + 1))
-        assert (await verify(reopened, S)).bad_seq == (3 if first < cut < len(whole) else None)
+        flaw = (await verify(reopened, S)).flaw
+        assert (flaw and flaw.seq) == (3 if first < cut < len(whole) else None)
         await reopened.append(S, last, [said("goes on")])
         assert (await verify(reopened, S)).records == last + 1
         torn = path.with_suffix(".torn")

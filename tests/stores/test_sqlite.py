@@ -76,7 +76,9 @@ async def test_a_missing_row_is_found(store: SqliteStore, path: Path):
 
     with pytest.raises(StoreCorrupt, match="event 3: it is missing"):
         await store.read(S)
-    assert (await verify(store, S)).bad_seq == 3
+    flaw = (await verify(store, S)).flaw
+    assert flaw is not None
+    assert flaw.seq == 3
     assert [(flaw.kind, flaw.seq) for flaw in await fsck(store)] == [("gap", 3)]
 
 

@@ -13,8 +13,7 @@ from bridle.core.permission import Rule
 from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject
-from bridle.tools.file_tools import EditFile, WriteFile
-from bridle.tools.multi_edit import MultiEdit
+from bridle.tools.file_tools import EditFile, MultiEdit, WriteFile
 from bridle.tools.read_file import ReadFile
 from tests.tools.knowing import knowing, learn
 

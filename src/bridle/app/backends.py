@@ -22,7 +22,7 @@ class SessionBackend(Struct, frozen=True):
     claims: "Claims"
     bus: "Bus"
     steps: "DurableSteps | None" = None
-    purse: "TenantBudget | None" = None
+    tenant_budget: "TenantBudget | None" = None
     workplaces: "FolderPolicy | None" = None
     bound: "Callable[[Models], Models] | None" = None
     """Wraps the models so that tenants can use only those they may use."""
@@ -37,11 +37,11 @@ def open_backend(settings: Settings, store: "Store | None" = None) -> SessionBac
     if store is not None:
         return SessionBackend(store, open_claims(settings), Bus())
     if settings.store.backend == "postgres":
-        return _shared_ground(settings)
+        return _open_shared(settings)
     return SessionBackend(open_store(settings), open_claims(settings), Bus(), is_users=True)
 
 
-def _shared_ground(settings: Settings) -> SessionBackend:
+def _open_shared(settings: Settings) -> SessionBackend:
     postgres = open_postgres(settings, looks_first=True)
     from bridle.scale.guest import GuestClaims, GuestStore
     from bridle.scale.members import Member, Members

@@ -81,7 +81,7 @@ class ClientServers:
                     continue
                 chosen = replace(one, argv=argv, env=env)
             settled = asyncio.Event()
-            task = asyncio.create_task(self._keep(chosen, settled, say), name=f"lent mcp {one.name}")
+            task = asyncio.create_task(self._keep(chosen, settled, say), name=f"client mcp {one.name}")
             self._settled[task] = settled
 
     async def settled(self) -> None:

@@ -55,7 +55,7 @@ async def open_node(
     version: str,
     is_worker: bool,
     tell: "Tell | None" = None,
-    brought: Extensions = NO_EXTENSIONS,
+    extensions: Extensions = NO_EXTENSIONS,
 ) -> OpenedNode:
     """Build a node, and create missing database tables; raises ConfigError, StoreError."""
     postgres = open_postgres(settings)
@@ -75,8 +75,8 @@ async def open_node(
     tenants = PostgresTenants(postgres)
     foundation = await _foundation(settings, environ, postgres, tenants, me, is_worker=is_worker)
     node = Node(foundation, lambda address: reaching(address, token))
-    ground = _ground(settings, node, foundation, tenants)
-    service = open_service(settings, environ, tell, replace(brought, ground=ground))
+    backend = _open_backend(settings, node, foundation, tenants)
+    service = open_service(settings, environ, tell, replace(extensions, backend=backend))
     audit = AuditLog(foundation.store, me.id, SystemClock().now_ms)
     return OpenedNode(node, service, node.give(service), token, postgres, tenants, audit)
 
@@ -120,14 +120,16 @@ async def _foundation(
         is_worker=is_worker,
         new_id=lambda: uuid7(clock.now_ms(), chance.entropy(10)),
         model_of=lambda agent, cwd: agent_in(agent, settings_in(cwd, settings, environ), clock).model,
-        purse=PostgresBudgets(postgres),
+        tenant_budget=PostgresBudgets(postgres),
         folders=TenantFolders(tenants, settings.scale.tenant_folders, missing),
         keep_archived_s=settings.store.keep_archived,
         environ=command_environment(settings, environ),
     )
 
 
-def _ground(settings: Settings, node: "Node", foundation: "NodeParts", tenants: "Tenants") -> SessionBackend:
+def _open_backend(
+    settings: Settings, node: "Node", foundation: "NodeParts", tenants: "Tenants"
+) -> SessionBackend:
     from bridle.scale.tenant_models import TenantModels
 
     return SessionBackend(
@@ -135,7 +137,7 @@ def _ground(settings: Settings, node: "Node", foundation: "NodeParts", tenants: 
         foundation.claims,
         node.following.bus,
         node.executor,
-        foundation.purse,
+        foundation.tenant_budget,
         workplaces=foundation.folders,
         bound=lambda models: TenantModels(
             models,

@@ -135,9 +135,11 @@ def _of_files(files: "tuple[ModelFile, ...]", settings: Settings) -> Iterator[Ch
     from bridle.providers.embedded import is_available
 
     room_bytes = _memory_bytes() * MEMORY_SHARE
-    fitting = [file for file in files if file.size_bytes <= room_bytes and file.path.as_posix().isprintable()]
+    loadable = [
+        file for file in files if file.size_bytes <= room_bytes and file.path.as_posix().isprintable()
+    ]
     needs = "" if is_available() else LOCAL_EXTRA
-    for file in fitting[:MAX_FILES]:
+    for file in loadable[:MAX_FILES]:
         size = f"{file.size_bytes / 1e9:.1f} GB"
         if file.path.parent == models_dir(settings):
             yield Choice(f"embedded/{file.path.stem}", f"a file of {size}", needs)

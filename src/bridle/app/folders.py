@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bridle.app.sandbox_rules import is_sandbox_off, shared_deny_rules, shared_domain_rules
+from bridle.app.shared_programs import is_sandbox_off, shared_deny_rules, shared_domain_rules
 from bridle.config.settings import Settings, load_settings
 from bridle.core.ports import Clock
 

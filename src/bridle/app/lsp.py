@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridle.app.folders import writable_folders
-from bridle.app.sandbox_rules import is_sandbox_off, shared_deny_rules
-from bridle.app.settings_cache import SettingsCache
+from bridle.app.shared_programs import SettingsCache, is_sandbox_off, shared_deny_rules
 from bridle.app.tools import command_environment
 from bridle.config.settings import Settings
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from bridle.app.folders import session_folders
-from bridle.app.sandbox_rules import is_sandbox_off, shared_deny_rules, shared_domain_rules
-from bridle.app.settings_cache import SettingsCache
+from bridle.app.shared_programs import SettingsCache, is_sandbox_off, shared_deny_rules, shared_domain_rules
 from bridle.app.tools import command_environment
 from bridle.config.settings import Settings
 from bridle.core.server_views import ServerView

@@ -12,7 +12,7 @@ from bridle.core.ports import Store
 MINILM_TOKENS = 512  # the model's context size
 
 if TYPE_CHECKING:
-    from bridle.memory.embedders.choice import LocalServer
+    from bridle.memory.embedders import LocalServer
     from bridle.memory.local import LocalMemory
 
 
@@ -22,7 +22,7 @@ def memory_in(settings: Settings, environ: Mapping[str, str], store: Store) -> "
     if not memory.enabled or settings.store.backend == "ephemeral":
         return None
     from bridle.config.settings import project_root
-    from bridle.memory.embedders.choice import EmbedderSettings, open_embedder
+    from bridle.memory.embedders import EmbedderSettings, open_embedder
     from bridle.memory.local import LocalMemory
     from bridle.sessions.system_clock import SystemClock
 
@@ -42,7 +42,7 @@ def memory_in(settings: Settings, environ: Mapping[str, str], store: Store) -> "
 
 def _minilm(settings: Settings) -> "LocalServer | None":
     """Serve MiniLM from a local process, started on the first request; None if it is not installed."""
-    from bridle.memory.embedders.choice import LocalServer
+    from bridle.memory.embedders import LocalServer
     from bridle.providers.embedded import EMBEDDING_WEIGHTS as WEIGHTS
     from bridle.providers.embedded import embedded_options, is_available, is_present, weights_path
     from bridle.providers.llama import LlamaOptions

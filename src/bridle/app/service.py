@@ -46,7 +46,7 @@ class Extensions(Struct, frozen=True):
     """Functions for hooks with a runtime of type in_process, by name."""
     telemetry: "Telemetry | None" = None
     """Replaces the telemetry of the settings."""
-    ground: "SessionBackend | None" = None
+    backend: "SessionBackend | None" = None
     """The shared storage of a cluster."""
 
 
@@ -57,17 +57,17 @@ def open_service(
     settings: Settings,
     environ: Mapping[str, str],
     tell: "Tell | None" = None,
-    brought: Extensions = NO_EXTENSIONS,
+    extensions: Extensions = NO_EXTENSIONS,
 ) -> "SessionService":
     """Build the session service that every surface uses; for `tell` see `open_models`."""
     from bridle.sessions.service import SessionService
 
-    ground = brought.ground or open_backend(settings, brought.store)
-    models = with_custom_providers(open_models(settings, tell), brought.providers, settings)
-    if ground.bound is not None:
-        models = ground.bound(models)
-    telemetry = brought.telemetry or open_telemetry(settings, environ)
-    service = SessionService(_engine(settings, environ, brought, ground, models, telemetry), ground.bus)
+    backend = extensions.backend or open_backend(settings, extensions.store)
+    models = with_custom_providers(open_models(settings, tell), extensions.providers, settings)
+    if backend.bound is not None:
+        models = backend.bound(models)
+    telemetry = extensions.telemetry or open_telemetry(settings, environ)
+    service = SessionService(_engine(settings, environ, extensions, backend, models, telemetry), backend.bus)
     if telemetry is not None:
         telemetry.count(service.live)
     return service
@@ -76,8 +76,8 @@ def open_service(
 def _engine(
     settings: Settings,
     environ: Mapping[str, str],
-    brought: Extensions,
-    ground: SessionBackend,
+    extensions: Extensions,
+    backend: SessionBackend,
     models: "Models",
     telemetry: "Telemetry | None",
 ) -> "Engine":
@@ -87,21 +87,21 @@ def _engine(
 
     clock, sandbox, blobs = SystemClock(), open_sandbox(settings), open_blobs(settings)
     # The memory index is on the user's machine: index only what is stored there too.
-    memory = memory_in(settings, environ, ground.store) if ground.is_users else None
+    memory = memory_in(settings, environ, backend.store) if backend.is_users else None
     languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
     return Engine(
-        store=with_telemetry(ground.store, telemetry),
+        store=with_telemetry(backend.store, telemetry),
         observer=telemetry,
-        claims=ground.claims,
-        steps=ground.steps,
-        purse=ground.purse,
-        workplaces=ground.workplaces,
+        claims=backend.claims,
+        steps=backend.steps,
+        tenant_budget=backend.tenant_budget,
+        workplaces=backend.workplaces,
         models=models,
         load_agent=lambda name, cwd: _with_tools(
-            agent_in(name, settings_in(cwd, settings, environ), clock), brought
+            agent_in(name, settings_in(cwd, settings, environ), clock), extensions
         ),
-        tools=_beside(brought, open_tools(settings, environ, blobs, sandbox, memory, languages)),
+        tools=_beside(extensions, open_tools(settings, environ, blobs, sandbox, memory, languages)),
         servers=open_tool_servers(settings, environ, sandbox),
         languages=languages,
         settings=settings,
@@ -113,7 +113,7 @@ def _engine(
         mask=masker(settings, environ).mask,
         find_trap=open_traps(settings).place_of,
         open_hooks=lambda cwd, override: _hooks(
-            settings_in(cwd, settings, environ), environ, brought, override, sandbox
+            settings_in(cwd, settings, environ), environ, extensions, override, sandbox
         ),
         memory=memory,
         children=_child_policy(settings),
@@ -127,24 +127,24 @@ def _engine(
 def _hooks(
     settings: Settings,
     environ: Mapping[str, str],
-    brought: Extensions,
+    extensions: Extensions,
     override: "HookOverride",
     sandbox: "Sandbox",
 ) -> "Hooks":
-    override = replace(override, entries=(*brought.hooks, *override.entries))
-    return hooks_in(settings, environ, override, sandbox, brought.handlers)
+    override = replace(override, entries=(*extensions.hooks, *override.entries))
+    return hooks_in(settings, environ, override, sandbox, extensions.handlers)
 
 
-def _beside(brought: Extensions, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":
-    names = {tool.spec.name for tool in brought.tools}
-    return (*brought.tools, *(tool for tool in tools if tool.spec.name not in names))
+def _beside(extensions: Extensions, tools: "Sequence[Tool]") -> "tuple[Tool, ...]":
+    names = {tool.spec.name for tool in extensions.tools}
+    return (*extensions.tools, *(tool for tool in tools if tool.spec.name not in names))
 
 
-def _with_tools(agent: "Agent", brought: Extensions) -> "Agent":
+def _with_tools(agent: "Agent", extensions: Extensions) -> "Agent":
     """Add the embedding program's tools to an agent that lists its tools."""
-    if agent.tools is None or not brought.tools:
+    if agent.tools is None or not extensions.tools:
         return agent
-    return replace(agent, tools=(*agent.tools, *(tool.spec.name for tool in brought.tools)))
+    return replace(agent, tools=(*agent.tools, *(tool.spec.name for tool in extensions.tools)))
 
 
 def _child_policy(settings: Settings) -> "ChildPolicy":

@@ -23,7 +23,7 @@ class TenantAdmin(Struct, frozen=True):
     """The tenant administration of a cluster."""
 
     tenants: "PostgresTenants"
-    purse: "PostgresBudgets"
+    budgets: "PostgresBudgets"
     store: "PostgresStore"
     audit: "AuditLog"
 

@@ -60,9 +60,9 @@ def write_file(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, replace: bo
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Lock a file against changes by other processes; blocking; raises ConfigError."""
-    with ExitStack() as held:
+    with ExitStack() as locks:
         try:
-            held.enter_context(files.lock_file(path))
+            locks.enter_context(files.lock_file(path))
         except OSError as error:
             raise _unwritable(path, error) from error
         yield

@@ -34,9 +34,8 @@ from bridle.comms.envelope import (
     unseal,
 )
 from bridle.comms.identity import Identity, load_identity, peer_id
-from bridle.comms.inbox import Inbox, ReceivedMessage
+from bridle.comms.inbox import Inbox, ReceivedMessage, ReplayGuard
 from bridle.comms.listener import open_listener
-from bridle.comms.replay_guard import ReplayGuard
 from bridle.comms.trust import Peer, Trust
 from bridle.comms.wire import ACK_S, RECEIVE_S, PeerOffline, exchange
 from bridle.core.errors import BridleError, ConfigError

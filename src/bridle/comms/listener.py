@@ -31,8 +31,8 @@ async def open_listener(
     connections = Connections(take, receive_s=receive_s)
     with ExitStack() as stack:
         if isinstance(address, UnixAddress):
-            door = stack.enter_context(_own_socket(Path(address.path)))
-            server = await asyncio.start_unix_server(connections, sock=door, backlog=BACKLOG)
+            bound = stack.enter_context(_own_socket(Path(address.path)))
+            server = await asyncio.start_unix_server(connections, sock=bound, backlog=BACKLOG)
         else:
             server = await _open_tcp(address, connections, other_machines=other_machines)
             address = TcpAddress(address.host, server.sockets[0].getsockname()[1])
@@ -73,8 +73,8 @@ def _own_socket(path: Path) -> Iterator[socket.socket]:
                 f"another process is listening at {path}", hint="stop it, or change comms.name"
             ) from None
         try:
-            with _bound(path) as door:
-                yield door
+            with _bound(path) as bound:
+                yield bound
         finally:
             with suppress(FileNotFoundError):
                 path.unlink()
@@ -94,14 +94,14 @@ def make_private(folder: Path) -> None:
 
 
 def _bound(path: Path) -> socket.socket:
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):  # we hold the lock: an existing socket is from a dead process
             path.unlink()
         with short_path(str(path)) as short:
-            door.bind(short)
+            bound.bind(short)
         path.chmod(0o600)  # no other user can enter its folder meanwhile
     except OSError as error:
-        door.close()
+        bound.close()
         raise ConfigError(f"cannot listen at {path}: {error.strerror or error}") from error
-    return door
+    return bound

@@ -83,7 +83,7 @@ class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
 class IgnoredKeys(Struct, frozen=True):
     """What a project says about an agent without being allowed to."""
 
-    held: tuple[TrustedKey, ...] = ()
+    trust_keys: tuple[TrustedKey, ...] = ()
     """Keys that need the project to be trusted."""
     keys: tuple[str, ...] = ()
     """The keys that have no effect because the project is not trusted."""
@@ -153,7 +153,7 @@ def _left_out(name: str, kept: CheckedLayer | None) -> IgnoredKeys:
     if kept is None:
         return IgnoredKeys()
     keys = tuple(f"{AGENTS_FOLDER}.{name}.{key}" for key in kept.left_out)
-    return IgnoredKeys(kept.held, keys, kept.state == "changed")
+    return IgnoredKeys(kept.trust_keys, keys, kept.state == "changed")
 
 
 def _read_below(name: str, settings: Settings) -> Layer | None:

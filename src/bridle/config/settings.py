@@ -73,7 +73,7 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
     cwd: Path
     user_folder: Path | None
     """The folder that `~/` means in a rule."""
-    held: tuple[TrustedKey, ...]
+    trust_keys: tuple[TrustedKey, ...]
     """Keys that the project sets and that need it to be trusted."""
     left_out: tuple[str, ...]
     """The project's keys that have no effect because it is not trusted."""
@@ -119,11 +119,6 @@ class Settings(ConfigFile, frozen=True, forbid_unknown_fields=True, kw_only=True
         """The user's own `config.toml`, whether or not it exists."""
         return self.home / CONFIG_FILE
 
-    @property
-    def project_file(self) -> Path | None:
-        """The project's `config.toml`, whether or not it exists; None outside any project."""
-        return self.project / PROJECT_FOLDER / CONFIG_FILE if self.project else None
-
     def source(self, *path: str | int) -> tuple[Source, ...]:
         """Return the origin of a value; more than one place for concatenated lists."""
         return self.sources.get(path, (Source("default"),))
@@ -162,7 +157,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, Any
         root=root,
         cwd=cwd,
         user_folder=user_folder,
-        held=theirs.held,
+        trust_keys=theirs.trust_keys,
         left_out=theirs.left_out,
         has_lapsed=theirs.has_lapsed,
         own_only=theirs.own_only,
@@ -207,7 +202,7 @@ class _Project(Struct, frozen=True):
 
     layers: tuple[Layer, ...]
     """The layers that take effect."""
-    held: tuple[TrustedKey, ...]
+    trust_keys: tuple[TrustedKey, ...]
     left_out: tuple[str, ...]
     own_only: tuple[str, ...]
     untrusted: Layer | None
@@ -236,7 +231,7 @@ def _read_project(home: Path, project: Path | None, root: Path, below: Merged) -
     left_out = tuple(key for one in kept for key in one.left_out)
     return _Project(
         layers=tuple(one.layer for one in kept),
-        held=tuple(item for one in kept for item in one.held),
+        trust_keys=tuple(item for one in kept for item in one.trust_keys),
         left_out=left_out,
         own_only=own_only,
         untrusted=settings if settings is not None and kept[-1].left_out else None,

@@ -86,9 +86,9 @@ def write_text(path: Path, text: str) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Prevent other processes from changing a file inside the `with` block; raises ConfigError."""
-    with ExitStack() as held:
+    with ExitStack() as locks:
         try:
-            held.enter_context(files.lock_file(path))
+            locks.enter_context(files.lock_file(path))
         except OSError as error:
             raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
         yield

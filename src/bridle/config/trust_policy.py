@@ -68,7 +68,7 @@ class CheckedLayer(Struct, frozen=True):
     """A project's layer after the check, and what needs trust."""
 
     layer: Layer
-    held: tuple[TrustedKey, ...] = ()
+    trust_keys: tuple[TrustedKey, ...] = ()
     """Keys that take effect only through trust; the layer has them if the project is trusted."""
     state: TrustState = "trusted"
     """The project's trust state, if there are such keys."""
@@ -76,7 +76,7 @@ class CheckedLayer(Struct, frozen=True):
     @property
     def left_out(self) -> tuple[str, ...]:
         """The keys that have no effect."""
-        return () if self.state == "trusted" else tuple(item.key for item in self.held)
+        return () if self.state == "trusted" else tuple(item.key for item in self.trust_keys)
 
 
 def find_withheld(
@@ -130,17 +130,17 @@ def apply_trust(
     items = list(items)
     if not items:
         return CheckedLayer(layer)
-    held = tuple(
+    trust_keys = tuple(
         TrustedKey(layer.place(item.path), key_text(item.path), _shown(layer.tree, item.path), item.why)
         for item in items
     )
     state = look(layer)
     if state == "trusted":
-        return CheckedLayer(layer, held)
+        return CheckedLayer(layer, trust_keys)
     tree = layer.tree
     for item in reversed(items):  # so that the remaining items of a list keep their indexes
         tree = _without(tree, item.path)
-    return CheckedLayer(Layer(layer.source, tree, layer.text), held, state)
+    return CheckedLayer(Layer(layer.source, tree, layer.text), trust_keys, state)
 
 
 def warn_untrusted_keys(keys: Sequence[str], *, has_lapsed: bool) -> tuple[str, ...]:

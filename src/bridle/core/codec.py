@@ -74,22 +74,11 @@ KINDS: frozenset[str] = frozenset(str(kind.__struct_config__.tag) for kind in ge
 _encoder = msgspec.json.Encoder()
 _record_decoder = msgspec.json.Decoder(Record)
 _foreign_decoder = msgspec.json.Decoder(_Foreign)
-_command_decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
 
 
 def encode(value: Any) -> bytes:
     """Encode a protocol value as one line of JSON, without the newline."""
     return _encoder.encode(value)
-
-
-def decode_command(data: bytes | str) -> Command:
-    """Decode a command; raises msgspec.DecodeError on anything else."""
-    try:
-        return _command_decoder.decode(data)
-    except RecursionError as error:
-        raise msgspec.DecodeError("the command is nested too deeply") from error
-    except UnicodeDecodeError as error:
-        raise msgspec.DecodeError(f"the command is not UTF-8: {error.reason}") from error
 
 
 def encode_records(
@@ -146,11 +135,6 @@ def verify_line(prev_hash: str, line: bytes) -> str | None:
 
 def _digest(prev_hash: str, body: bytes) -> str:
     return hashlib.sha256(prev_hash.encode() + body).hexdigest()
-
-
-def event_schema() -> dict[str, Any]:
-    """Return the JSON Schema of one stored record."""
-    return msgspec.json.schema(Record)
 
 
 def command_schema() -> dict[str, Any]:

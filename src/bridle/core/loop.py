@@ -430,11 +430,3 @@ class Loop:
     def _end(self, outcome: Outcome, reason: str = "") -> list[Action]:
         self.move("completed")
         return [EndRun(outcome, reason)]
-
-
-def diagram() -> str:
-    """Return the transition table as a Mermaid diagram, for the documentation."""
-    arrows = [
-        f"    {state} --> {target}" for state in STATES for target in STATES if target in TRANSITIONS[state]
-    ]
-    return "\n".join(["stateDiagram-v2", *arrows])

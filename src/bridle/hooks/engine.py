@@ -63,7 +63,7 @@ class ReadyHook(Struct, frozen=True):
         """True if the hook may deny or rewrite, even if only by failing."""
         return self.entry.capability != "observe" or self.entry.policy == "fail_closed"
 
-    def hears(self, invocation: HookInvocation) -> bool:
+    def applies_to(self, invocation: HookInvocation) -> bool:
         """Return True if the hook applies to this invocation."""
         about = invocation.tool_call or invocation.tool_result
         return self.tools is None or about is None or self.tools.fullmatch(about.name) is not None
@@ -82,7 +82,7 @@ class RunHooks:
 
     def __init__(
         self,
-        listeners: Iterable[ReadyHook],
+        hooks: Iterable[ReadyHook],
         clock: Clock,
         *,
         max_background: int = 32,
@@ -91,13 +91,13 @@ class RunHooks:
         self._clock = clock
         self._max_background = max_background
         self._close = close
-        self._listeners = tuple(listeners)
+        self._hooks = tuple(hooks)
         self._foreground: dict[HookPoint, list[ReadyHook]] = {}
         self._background: dict[HookPoint, list[ReadyHook]] = {}
         # sorted() is stable: equal priorities keep the registration order.
-        for listener in sorted(self._listeners, key=lambda listener: listener.entry.priority):
-            modes = self._foreground if listener.entry.mode == "foreground" else self._background
-            modes.setdefault(listener.entry.point, []).append(listener)
+        for hook in sorted(self._hooks, key=lambda hook: hook.entry.priority):
+            modes = self._foreground if hook.entry.mode == "foreground" else self._background
+            modes.setdefault(hook.entry.point, []).append(hook)
         self.points: frozenset[HookPoint] = frozenset({*self._foreground, *self._background})
         self.judged: frozenset[HookPoint] = frozenset(
             point for point, asked in self._foreground.items() if any(one.judges for one in asked)
@@ -111,27 +111,27 @@ class RunHooks:
         point = invocation.point
         events = self._drain()
         outcome = HookOutcome()
-        for listener in self._foreground.get(point, ()):
-            if not listener.hears(invocation):
+        for hook in self._foreground.get(point, ()):
+            if not hook.applies_to(invocation):
                 continue
-            show(HookStarted(listener.entry.id, point))
-            heard = await self._hear(listener, invocation)
-            events += _hook_events(listener.entry, heard, invocation)
-            ignored = outcome.ignored + heard.outcome.ignored
-            if heard.outcome.deny is not None:
+            show(HookStarted(hook.entry.id, point))
+            result = await self._run_hook(hook, invocation)
+            events += _hook_events(hook.entry, result, invocation)
+            ignored = outcome.ignored + result.outcome.ignored
+            if result.outcome.deny is not None:
                 # A deny discards earlier rewrites: they never took effect.
                 kept = tuple(event for event in events if not isinstance(event, HookRewrote))
-                return HookRound(HookOutcome(heard.outcome.deny, (), ignored), kept)
-            invocation = apply_patches(invocation, heard.outcome.patches)
-            outcome = HookOutcome(None, outcome.patches + heard.outcome.patches, ignored)
-        for listener in self._background.get(point, ()):
-            if listener.hears(invocation):
-                events += self._start(listener, invocation, show)
+                return HookRound(HookOutcome(result.outcome.deny, (), ignored), kept)
+            invocation = apply_patches(invocation, result.outcome.patches)
+            outcome = HookOutcome(None, outcome.patches + result.outcome.patches, ignored)
+        for hook in self._background.get(point, ()):
+            if hook.applies_to(invocation):
+                events += self._start(hook, invocation, show)
         return HookRound(outcome, tuple(events))
 
     def for_child(self) -> "RunHooks":
         """Return the same hooks for a sub-agent, as they were when the run started."""
-        return RunHooks(self._listeners, self._clock, max_background=self._max_background)
+        return RunHooks(self._hooks, self._clock, max_background=self._max_background)
 
     async def aclose(self) -> tuple[HookEvent, ...]:
         """Wait briefly for background hooks, stop the rest, and return the events left to record."""
@@ -153,18 +153,18 @@ class RunHooks:
         self._finished.clear()
         return events
 
-    async def _hear(self, listener: ReadyHook, invocation: HookInvocation) -> _HookResult:
+    async def _run_hook(self, hook: ReadyHook, invocation: HookInvocation) -> _HookResult:
         """Run one hook; its policy decides what a failure means."""
-        entry = listener.entry
+        entry = hook.entry
         began = self._clock.monotonic_s()
-        scope = asyncio.timeout(listener.timeout_s)
+        scope = asyncio.timeout(hook.timeout_s)
         try:
             async with scope:
-                response = (await listener.run(invocation)).response
+                response = (await hook.run(invocation)).response
         except (Exception, asyncio.CancelledError) as error:  # a hook may raise anything
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 raise
-            code, reason = _failure(error, listener.timeout_s if scope.expired() else None)
+            code, reason = _failure(error, hook.timeout_s if scope.expired() else None)
             # This also applies to an observing hook that fails closed, such as a required audit log.
             deny = Deny(reason, code, entry.id) if entry.policy == "fail_closed" else None
             return _HookResult(HookOutcome(deny), self._ms_since(began), reason)
@@ -174,30 +174,30 @@ class RunHooks:
     def _ms_since(self, began: float) -> int:
         return round((self._clock.monotonic_s() - began) * 1000)
 
-    def _start(self, listener: ReadyHook, invocation: HookInvocation, show: Show) -> list[HookEvent]:
+    def _start(self, hook: ReadyHook, invocation: HookInvocation, show: Show) -> list[HookEvent]:
         """Start a hook in the background, or return a HookFailed if too many are running."""
-        entry, point = listener.entry, invocation.point
+        entry, point = hook.entry, invocation.point
         if len(self._running) >= self._max_background:
             reason = f"skipped: {self._max_background} background hooks are running already"
             return [HookFailed(entry.id, point, reason, call_id=_call_of(invocation))]
         show(HookStarted(entry.id, point))
-        task = asyncio.create_task(self._run_in_background(listener, invocation))
+        task = asyncio.create_task(self._run_in_background(hook, invocation))
         self._running[task] = point
         task.add_done_callback(self._running.pop)
         return []
 
-    async def _run_in_background(self, listener: ReadyHook, invocation: HookInvocation) -> None:
-        entry, point, call = listener.entry, invocation.point, _call_of(invocation)
+    async def _run_in_background(self, hook: ReadyHook, invocation: HookInvocation) -> None:
+        entry, point, call = hook.entry, invocation.point, _call_of(invocation)
         try:
-            heard = await self._hear(listener, invocation)
+            result = await self._run_hook(hook, invocation)
         except asyncio.CancelledError:
             self._finished.append(HookFailed(entry.id, point, "stopped: the run is over", call_id=call))
             raise
-        outcome = heard.outcome
+        outcome = result.outcome
         if outcome.deny is not None:
             note = f"{entry.id}: a background hook cannot deny"
             outcome = HookOutcome(None, (), (*outcome.ignored, note))
-        told = _hook_events(entry, _HookResult(outcome, heard.duration_ms, heard.error), invocation)
+        told = _hook_events(entry, _HookResult(outcome, result.duration_ms, result.error), invocation)
         for event in told:
             if isinstance(event, HookRewrote):
                 self._published += 1
@@ -205,14 +205,14 @@ class RunHooks:
             self._finished.append(event)
 
 
-def _hook_events(entry: HookEntry, heard: _HookResult, invocation: HookInvocation) -> list[HookEvent]:
+def _hook_events(entry: HookEntry, result: _HookResult, invocation: HookInvocation) -> list[HookEvent]:
     """Return the events to record for one hook."""
-    point, call, outcome = invocation.point, _call_of(invocation), heard.outcome
+    point, call, outcome = invocation.point, _call_of(invocation), result.outcome
     told: list[HookEvent] = []
-    if heard.error:
-        told.append(HookFailed(entry.id, point, heard.error, heard.duration_ms, call))
+    if result.error:
+        told.append(HookFailed(entry.id, point, result.error, result.duration_ms, call))
     else:
-        told.append(HookCompleted(entry.id, point, heard.duration_ms, call, outcome.ignored))
+        told.append(HookCompleted(entry.id, point, result.duration_ms, call, outcome.ignored))
     if deny := outcome.deny:
         told.append(HookDenied(entry.id, point, deny.reason_code, deny.message, deny.payload, call))
     told += (HookRewrote(entry.id, point, patch, call) for patch in outcome.patches)

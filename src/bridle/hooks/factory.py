@@ -66,26 +66,26 @@ def create_hooks(entries: Sequence[HookEntry], override: HookOverride, site: Hoo
     kept = [entry for entry in entries if entry.id not in override.disable]
     opener = _HookFactory(site, {entry.id: site.places.get(entry.id, "settings") for entry in kept})
     opener.check([*kept, *override.entries])
-    return opener.open(opener.listener(entry) for entry in (*kept, *override.entries) if entry.enabled)
+    return opener.open(opener.ready(entry) for entry in (*kept, *override.entries) if entry.enabled)
 
 
 async def run_one_hook(entry: HookEntry, invocation: HookInvocation, site: HookEnvironment) -> HookTrial:
     """Run one hook alone, ignoring its mode and its tools; raises ConfigError if it cannot run."""
     opener = _HookFactory(site, site.places)
-    listener = opener.listener(replace(entry, point=invocation.point, mode="foreground", tools=()))
+    ready = opener.ready(replace(entry, point=invocation.point, mode="foreground", tools=()))
     raw = b""
 
     async def noting(invocation: HookInvocation) -> RawResponse:
         nonlocal raw
         try:
-            answered = await listener.run(invocation)
+            answered = await ready.run(invocation)
         except HookError as error:
             raw = error.raw
             raise
         raw = answered.raw or msgspec.json.encode(answered.response)
         return answered
 
-    hooks = opener.open([replace(listener, run=noting)])
+    hooks = opener.open([replace(ready, run=noting)])
     try:
         return HookTrial(await hooks.ask(invocation, lambda _: None), raw)
     finally:
@@ -105,7 +105,7 @@ def hook_problem(entry: HookEntry, site: HookEnvironment) -> str:
 
 
 class _HookFactory:
-    """Creates listeners from entries."""
+    """Creates hooks from entries."""
 
     def __init__(self, site: HookEnvironment, places: Mapping[str, str]) -> None:
         self._caller: HttpHookClient | None = None
@@ -123,11 +123,11 @@ class _HookFactory:
                 raise self._wrong(entry, "id", "is already used by another hook")
             seen.add(entry.id)
 
-    def open(self, listeners: Iterable[ReadyHook]) -> RunHooks:
+    def open(self, hooks: Iterable[ReadyHook]) -> RunHooks:
         """Return the hooks of a run."""
-        listeners = list(listeners)
+        hooks = list(hooks)
         return RunHooks(
-            listeners,
+            hooks,
             self._site.clock,
             max_background=self._site.background_max_concurrency,
             close=self._close,
@@ -139,7 +139,7 @@ class _HookFactory:
                 if used is not None:
                     stack.push_async_callback(used.aclose)
 
-    def listener(self, entry: HookEntry) -> ReadyHook:
+    def ready(self, entry: HookEntry) -> ReadyHook:
         """Return a hook that is ready to run; raises ConfigError."""
         timeout_ms = entry.timeout_ms or self._site.default_timeout_ms
         return ReadyHook(entry, self._runner(entry), timeout_ms / 1000, _tools_pattern(entry.tools))

@@ -1,8 +1,8 @@
 """A running cell: its messages, its tool calls and its time limit."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -60,7 +60,7 @@ class Cell:
         """Its result; None if there will be none."""
         self.answer = ""
         self._messages = 0
-        self._unsaid = settings.max_output_bytes
+        self._chars_left = settings.max_output_bytes
         """How many characters of messages may still be passed on."""
         self.ended: EndedBy = ""
         """What stopped the cell; empty if it ran to its end."""
@@ -78,9 +78,9 @@ class Cell:
         self._messages += 1
         if message.kind == "final":
             self.answer = message.text
-        if self._messages <= MAX_MESSAGES and self._unsaid > 0:
-            self._say(message.text[: self._unsaid], message.kind)
-            self._unsaid -= len(message.text)
+        if self._messages <= MAX_MESSAGES and self._chars_left > 0:
+            self._say(message.text[: self._chars_left], message.kind)
+            self._chars_left -= len(message.text)
 
     def take(self, frame: ToolCall) -> None:
         """Start a tool call."""
@@ -149,3 +149,64 @@ class Cell:
         if self._since_s is not None:
             self._left_s -= self._loop.time() - self._since_s
             self._since_s = None
+
+
+# ---------------------------------------------------------------------------- cell report
+# The texts about a cell: live output without secrets for the user, and the result for the model.
+
+
+_MAX_NAMES = 20
+
+
+class StreamMask(Protocol):
+    """Removes secrets from text that comes in chunks."""
+
+    def feed(self, chunk: str) -> str:
+        """Add a chunk and return the text that can be shown now."""
+        ...
+
+    def flush(self) -> str:
+        """Return the text held back; the text ends here."""
+        ...
+
+
+def mask_output(
+    emit: Callable[[str], None], mask: Callable[[], StreamMask] | None
+) -> tuple[Callable[[str], None], Callable[[], None]]:
+    """Return a function that shows live output without secrets, and one that shows the rest of it."""
+    if mask is None:
+        return emit, lambda: None
+    live = mask()
+
+    def show(text: str) -> None:
+        if text:
+            emit(text)
+
+    return lambda text: show(live.feed(text)), lambda: show(live.flush())
+
+
+def describe_end(result: CellResult, *, is_alive: bool) -> list[str]:
+    """Return why a cell was stopped and what is left of its kernel; empty if it ran to its end."""
+    if not result.ended:
+        return []
+    what = {"timeout": "the cell took too long", "died": "the kernel died", "cancelled": "stopped"}
+    went_on = (
+        "its variables are kept as the code left them"
+        if is_alive
+        else "the next cell gets a new kernel with the variables from before this cell"
+    )
+    why = f": {result.why}" if result.why else ""
+    return [f"{what[result.ended]}{why}; {went_on}"]
+
+
+def format_result(texts: Sequence[str], notes: Sequence[str]) -> str:
+    """Return the result of a cell as the model reads it."""
+    parts = [text.rstrip("\n") for text in texts if text.strip("\n")]
+    parts += [f"[{note}]" for note in notes]
+    return "\n".join(parts) or "[no output]"
+
+
+def join_names(found: Sequence[str]) -> str:
+    """Return names in one line, at most 20 of them."""
+    more = f" and {len(found) - _MAX_NAMES} more" if len(found) > _MAX_NAMES else ""
+    return ", ".join(found[:_MAX_NAMES]) + more

@@ -1,7 +1,7 @@
 """The three pipes between Bridle and a guest, on the event loop: frames out, frames in, printed text in.
 
 ```
-host --send--> [pipe] --> fd 0  guest  fd 1 --> [pipe] --heard--> host
+host --send--> [pipe] --> fd 0  guest  fd 1 --> [pipe] --receive--> host
                                        fd 2 --> [pipe] --printed--> host
 ```
 
@@ -46,14 +46,14 @@ class Channel:
         self,
         pipes: Pipes,
         *,
-        heard: Callable[[FromGuest | Malformed], None],
+        receive: Callable[[FromGuest | Malformed], None],
         printed: Callable[[bytes], None],
         hung_up: Callable[[], None],
         clogged: Callable[[], None],
     ) -> None:
         """Call `hung_up` when the guest closes its side, `clogged` when it leaves too much unread."""
         self._to_guest, self._frames, self._output = pipes.ours
-        self._heard = heard
+        self._receive = receive
         self._printed = printed
         self._hung_up = hung_up
         self._clogged = clogged
@@ -138,7 +138,7 @@ class Channel:
             self._hung_up()
             return False
         for frame in self.lines.feed(data):
-            self._heard(frame)
+            self._receive(frame)
         return True
 
     def _listen(self) -> None:

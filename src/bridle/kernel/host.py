@@ -68,7 +68,7 @@ class Kernel:
         self._output = Output(settings.max_output_bytes)
         self._channel = Channel(
             pipes,
-            heard=self._hear,
+            receive=self._receive,
             printed=self._output.feed,
             hung_up=self._hang_up,
             clogged=lambda: self._kill("it does not read its input"),
@@ -334,7 +334,7 @@ class Kernel:
 
     # ------------------------------------------------------------------------ frames from the guest
 
-    def _hear(self, frame: frames.FromGuest | frames.Malformed) -> None:
+    def _receive(self, frame: frames.FromGuest | frames.Malformed) -> None:
         cell = self._cell
         match frame:
             case frames.ExecResult() if cell is not None and frame.id == cell.id:

@@ -76,7 +76,7 @@ class Pool:
         self._taken: dict[str, _Taken] = {}
         self._idle: dict[str, _Idle] = {}
         """The one that has waited longest comes first."""
-        self._shelves: dict[KernelEnvironment, _Spares] = {}
+        self._spares_by_place: dict[KernelEnvironment, _Spares] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_closed = False
 
@@ -133,7 +133,7 @@ class Pool:
     async def aclose(self) -> None:
         """Close all kernels, including those in use."""
         self._is_closed = True
-        for place in list(self._shelves):
+        for place in list(self._spares_by_place):
             self._clear(place)
         for owner in [*self._taken, *self._idle]:
             self._spawn(self.destroy(owner))
@@ -149,9 +149,9 @@ class Pool:
             if is_right and kernel.is_alive:
                 return kernel, True
             await self._close(kernel)
-        shelf = self._shelves.get(place)
-        while shelf is not None and shelf.ready:
-            kernel = shelf.ready.pop(0)
+        spares = self._spares_by_place.get(place)
+        while spares is not None and spares.ready:
+            kernel = spares.ready.pop(0)
             if kernel.is_alive:
                 return kernel, False
             await self._close(kernel)
@@ -161,10 +161,10 @@ class Pool:
     async def _make_room(self, place: KernelEnvironment) -> Kernel | None:
         """Close the least needed kernels while there are too many; return one that can be reused, if any."""
         while self._living() > self._max_kernels:
-            if shelf := next((one for one in self._shelves.values() if one.ready), None):
-                await self._close(shelf.ready.pop(0))
-            elif shelf := next((one for one in self._shelves.values() if one.starting), None):
-                task = shelf.starting.pop()
+            if spares := next((one for one in self._spares_by_place.values() if one.ready), None):
+                await self._close(spares.ready.pop(0))
+            elif spares := next((one for one in self._spares_by_place.values() if one.starting), None):
+                task = spares.starting.pop()
                 task.cancel()
                 await asyncio.wait([task])
             elif self._idle:
@@ -192,8 +192,8 @@ class Pool:
             raise
 
     def _living(self) -> int:
-        spares = sum(len(shelf.ready) + len(shelf.starting) for shelf in self._shelves.values())
-        return len(self._taken) + len(self._idle) + spares
+        count = sum(len(spares.ready) + len(spares.starting) for spares in self._spares_by_place.values())
+        return len(self._taken) + len(self._idle) + count
 
     # ------------------------------------------------------------------ keeping a kernel
 
@@ -202,7 +202,7 @@ class Pool:
             self._forget(owner)
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._expire, owner)
         self._idle[owner] = _Idle(place, kernel, timer)
-        if place in self._shelves:
+        if place in self._spares_by_place:
             self._touch(place)
 
     def _forget(self, owner: str) -> Kernel:
@@ -219,40 +219,40 @@ class Pool:
         """Start the missing spares of a place, if there is room for them."""
         if not self._spares or self._is_closed:
             return
-        shelf = self._touch(place)
-        wanted = self._spares - len(shelf.ready) - len(shelf.starting)
+        spares = self._touch(place)
+        wanted = self._spares - len(spares.ready) - len(spares.starting)
         for _ in range(min(wanted, self._max_kernels - self._living())):
-            task = self._spawn(self._start_spare(place, shelf))
-            shelf.starting.add(task)
-            task.add_done_callback(shelf.starting.discard)
+            task = self._spawn(self._start_spare(place, spares))
+            spares.starting.add(task)
+            task.add_done_callback(spares.starting.discard)
 
-    async def _start_spare(self, place: KernelEnvironment, shelf: _Spares) -> None:
+    async def _start_spare(self, place: KernelEnvironment, spares: _Spares) -> None:
         try:
             kernel = await self._start(place, warm=True)
         except ToolError:  # the next `take` reports why
             return
         task = asyncio.current_task()
-        if task in shelf.starting:
-            shelf.starting.discard(task)
-            shelf.ready.append(kernel)
+        if task in spares.starting:
+            spares.starting.discard(task)
+            spares.ready.append(kernel)
         else:
             await kernel.close()
 
     def _touch(self, place: KernelEnvironment) -> _Spares:
         """Return the spare kernels of an environment, and restart its idle timer."""
         timer = asyncio.get_running_loop().call_later(self._idle_s, self._clear, place)
-        shelf = self._shelves.setdefault(place, _Spares(timer))
-        if shelf.timer is not timer:
-            shelf.timer.cancel()
-            shelf.timer = timer
-        return shelf
+        spares = self._spares_by_place.setdefault(place, _Spares(timer))
+        if spares.timer is not timer:
+            spares.timer.cancel()
+            spares.timer = timer
+        return spares
 
     def _clear(self, place: KernelEnvironment) -> None:
-        shelf = self._shelves.pop(place)
-        shelf.timer.cancel()
-        while shelf.starting:
-            shelf.starting.pop().cancel()
-        for kernel in shelf.ready:
+        spares = self._spares_by_place.pop(place)
+        spares.timer.cancel()
+        while spares.starting:
+            spares.starting.pop().cancel()
+        for kernel in spares.ready:
             self._spawn(kernel.close())
 
     # ------------------------------------------------------------------ closing

@@ -121,11 +121,11 @@ def unpack(packed: bytes) -> tuple[Codec, str]:
     if not colon or name not in _CODECS:
         raise ToolError("not a kernel snapshot; nothing was restored")
     try:
-        held = _decoder.decode(data)
+        found = _decoder.decode(data)
         text = data.decode()
     except MALFORMED as error:
         raise ToolError(f"the snapshot is damaged: {error}; nothing was restored") from error
-    paths = [*held.files, *held.binary]
+    paths = [*found.files, *found.binary]
     if len(paths) > MAX_FILES:
         raise ToolError(f"the snapshot has {len(paths)} files, more than {MAX_FILES}; nothing was restored")
     for path in paths:

@@ -31,7 +31,7 @@ from bridle.kernel.channel import open_pipes
 from bridle.kernel.host import Kernel
 from bridle.kernel.interpreter import HINT, find_python
 from bridle.kernel.settings import KernelEnvironment, KernelSettings, Owner
-from bridle.system import processes
+from bridle.system.processes import process_exists
 from bridle.system.programs import find_program, why_not_found
 
 __all__ = ["KernelEnvironment", "KernelSettings", "start_kernel"]
@@ -193,7 +193,7 @@ def _make_scratch() -> str:
     with os.scandir(folder) as entries:
         for entry in entries:
             maker = _SCRATCH.fullmatch(entry.name)
-            if maker and not processes.process_exists(int(maker[1])):
+            if maker and not process_exists(int(maker[1])):
                 shutil.rmtree(entry.path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"bridle-kernel-{os.getpid()}-", dir=folder)
 

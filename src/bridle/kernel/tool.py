@@ -31,14 +31,13 @@ from bridle.core.permission import EDITING_TOOLS
 from bridle.core.ports import Blobs, Sandbox, ToolContext, ToolOutput
 from bridle.core.protocol import KernelSaved
 from bridle.core.tool import Access, ToolSpec
-from bridle.kernel.cell_report import StreamMask, describe_end, format_result, join_names, mask_output
+from bridle.kernel.cell import StreamMask, describe_end, format_result, join_names, mask_output
 from bridle.kernel.host import Kernel
-from bridle.kernel.open_files import may_write_files
 from bridle.kernel.pool import Pool
-from bridle.kernel.prompt import description
+from bridle.kernel.processes import may_write_files
 from bridle.kernel.snapshot import load_key, open_sealed, seal
 from bridle.kernel.start import KernelEnvironment, KernelSettings, start_kernel
-from bridle.kernel.tool_functions import find_tool, to_tool_args
+from bridle.kernel.tool_functions import describe_python, find_tool, to_tool_args
 
 MAX_CODE_BYTES = 1024 * 1024
 MAX_MEDIA = 8
@@ -110,7 +109,7 @@ class Python:
     @property
     def spec(self) -> ToolSpec:
         """The tool as the model sees it."""
-        return ToolSpec(PYTHON, description(), _PARAMETERS)
+        return ToolSpec(PYTHON, describe_python(), _PARAMETERS)
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return "execute" access; the sandbox limits the code, and its tool calls are judged separately."""

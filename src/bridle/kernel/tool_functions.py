@@ -8,11 +8,14 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pkgutil import get_data
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from bridle.core.codeact import PYTHON, describe_tools
 from bridle.core.errors import ToolError
 from bridle.core.tool import ToolSpec
 
@@ -150,3 +153,28 @@ def _is_null(schema: Any) -> bool:
 def _description(schema: Any) -> str:
     text = schema.get("description") if isinstance(schema, dict) else ""
     return text if isinstance(text, str) else ""
+
+
+# ---------------------------------------------------------------------------- prompt
+# The texts that explain code mode and the tool `python` to a model.
+
+
+def code_prompt(specs: Sequence[ToolSpec], more: Sequence[ToolSpec] = ()) -> str:
+    """Return the instructions for code mode and the available functions; those of `more` are only named."""
+    others = [spec for spec in specs if spec.name != PYTHON]
+    tools = describe_tools(others, signature)
+    if more:
+        tools += f"\n\nAlso, described by `help(name)`: {', '.join(python_name(spec.name) for spec in more)}"
+    return _text("code_mode.md").format(tools=tools)
+
+
+def describe_python() -> str:
+    """Return the description of the tool `python`."""
+    return _text("python.md")
+
+
+@cache
+def _text(name: str) -> str:
+    data = get_data(__name__, name)
+    assert data is not None
+    return data.decode().strip()

@@ -92,7 +92,7 @@ class Fixes:
         first, last = place.start.line + 1, place.end.line + 1
         problems = [
             raw
-            for problem, raw in instance.board.raws(document.path)
+            for problem, raw in instance.diagnostics.raws(document.path)
             if problem.span.line <= last and problem.span.end_line >= first
         ]
         context = {"diagnostics": problems, "triggerKind": 1, **({"only": only} if only else {})}

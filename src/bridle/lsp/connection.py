@@ -195,21 +195,21 @@ class Connection:
     async def open(self, pipes: Pipes) -> None:
         """Take over our ends of the pipes and start to read."""
         loop = asyncio.get_running_loop()
-        to, heard, said = (
+        to_server, from_server, errors = (
             os.fdopen(descriptor, mode, 0)
             for descriptor, mode in zip(pipes.ours, ("wb", "rb", "rb"), strict=True)
         )
         try:
-            self._to, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, to)
+            self._to, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, to_server)
             self._transports.append(self._to)
             reader, _ = await loop.connect_read_pipe(
-                lambda: asyncio.StreamReaderProtocol(self._reader), heard
+                lambda: asyncio.StreamReaderProtocol(self._reader), from_server
             )
             self._transports.append(reader)
-            words, _ = await loop.connect_read_pipe(lambda: self._words, said)
+            words, _ = await loop.connect_read_pipe(lambda: self._words, errors)
             self._transports.append(words)
         except BaseException:
-            for file in (to, heard, said)[len(self._transports) :]:
+            for file in (to_server, from_server, errors)[len(self._transports) :]:
                 file.close()
             raise
         self._reading = loop.create_task(self._read(), name=f"language server {self.name}")
@@ -255,8 +255,8 @@ class Connection:
     def last_words(self) -> str:
         """Return the most informative recent line of its stderr: the last with "error", else the last."""
         lines = [line.strip() for line in self._words.tail.decode(errors="replace").splitlines()]
-        telling = [line for line in lines if "error" in line.lower()] or [line for line in lines if line]
-        return clean_line(telling[-1], _MAX_SHOWN) if telling else ""
+        relevant = [line for line in lines if "error" in line.lower()] or [line for line in lines if line]
+        return clean_line(relevant[-1], _MAX_SHOWN) if relevant else ""
 
     async def close(self) -> None:
         """Kill the process if it still runs, and close the pipes; safe to call again."""

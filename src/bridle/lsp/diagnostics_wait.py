@@ -51,13 +51,13 @@ async def _pull(instance: Instance, documents: Sequence[Document], deadline: flo
 
 
 async def _listen(instance: Instance, documents: Sequence[Document], deadline: float, pace: Timeouts) -> bool:
-    board = instance.board
+    diagnostics = instance.diagnostics
     silence: float | None = None
-    while unheard := [document for document in documents if not board.has_report(document.path)]:
-        may_be_all = all(board.may_stay_silent(document.path) for document in unheard)
+    while unheard := [document for document in documents if not diagnostics.has_report(document.path)]:
+        may_be_all = all(diagnostics.may_stay_silent(document.path) for document in unheard)
         if may_be_all and silence is None:
             await _ask_something(instance, unheard, deadline)
-            silence = _now() + max(pace.clean_s, 2 * board.delay_s)
+            silence = _now() + max(pace.clean_s, 2 * diagnostics.delay_s)
             continue
         until = min(deadline, silence) if may_be_all and silence is not None else deadline
         if not await instance.bell.wait(until - _now()):
@@ -67,12 +67,12 @@ async def _listen(instance: Instance, documents: Sequence[Document], deadline: f
         _check(instance)
         if instance.pulls:  # some register it only after `initialize`
             return await wait_for_diagnostics(instance, documents, deadline, pace)
-    if all(board.has_versions(document.path) for document in documents):
+    if all(diagnostics.has_versions(document.path) for document in documents):
         if len(instance.documents.recent(2)) < 2:
             return True
     elif not await wait_until_indexed(instance, deadline):
         return False
-    if monotonic() - board.last_s >= pace.quiet_s:
+    if monotonic() - diagnostics.last_s >= pace.quiet_s:
         return True
     await _ask_something(instance, documents, deadline)
     while (left := deadline - _now()) > 0 and await instance.bell.wait(min(pace.quiet_s, left)):

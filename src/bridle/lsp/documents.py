@@ -1,19 +1,78 @@
 """The files a server has open; it gets every change of them, with a version, before any request."""
 
 import asyncio
+import os
+import stat
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from bridle.core.errors import ToolError
-from bridle.lsp import files
 from bridle.lsp.catalogue import language_id
 from bridle.lsp.connection import Connection
 from bridle.lsp.diagnostics import Diagnostics
-from bridle.lsp.files import Content
 from bridle.lsp.positions import TextSource, to_uri
 from bridle.lsp.settings import LanguageServer
+
+# ---------------------------------------------------------------------------- files
+# Reads text files for language servers, up to a size limit. Everything here blocks.
+
+
+MAX_FILE_BYTES = 4 * 1024 * 1024
+BYTE_ORDER_MARK = "\ufeff"
+
+Stamp = tuple[int, int, int]
+
+
+class Content(Struct, frozen=True):
+    """The content of a file."""
+
+    text: str
+    stamp: Stamp
+
+    @property
+    def sent(self) -> str:
+        """The text sent to servers: without the byte order mark, which positions do not count."""
+        return self.text.removeprefix(BYTE_ORDER_MARK)
+
+
+def stat_stamp(path: str) -> Stamp | None:
+    """Return a stamp that changes with the file; None if there is no regular file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_mtime_ns, found.st_size, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def read_content(path: str) -> Content | None:
+    """Read a text file; None if there is none. Raises ToolError if it is too large or no UTF-8 text."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise ToolError(f"{path} cannot be read: {error}") from error
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(descriptor)
+        raise ToolError(f"{path} is not a file")
+    with open(descriptor, "rb") as file:
+        if found.st_size > MAX_FILE_BYTES:
+            raise ToolError(f"{path} is too large for a language server: {found.st_size} bytes")
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise ToolError(f"{path} is too large for a language server: it grows")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{path} is not UTF-8 text") from error
+    return Content(text, (found.st_mtime_ns, found.st_size, found.st_ino))
+
+
+# ---------------------------------------------------------------------------- documents
+
 
 MAX_OPEN = 64
 
@@ -43,11 +102,11 @@ class Documents:
     """The open files of one server, least recently used first; at most `MAX_OPEN`."""
 
     def __init__(
-        self, server: LanguageServer, connection: Connection, board: Diagnostics, *, saves: bool
+        self, server: LanguageServer, connection: Connection, diagnostics: Diagnostics, *, saves: bool
     ) -> None:
         self._server = server
         self._connection = connection
-        self._board = board
+        self._diagnostics = diagnostics
         self._saves = saves
         self._open: dict[str, Document] = {}
         self._version = 0
@@ -68,8 +127,8 @@ class Documents:
         """
         wanted = list(dict.fromkeys(paths))[:MAX_OPEN]
         async with self._lock:
-            held = {path: document.content for path, document in self._open.items()}
-            contents, unreadable = await asyncio.to_thread(_read_changed, wanted, held)
+            documents = {path: document.content for path, document in self._open.items()}
+            contents, unreadable = await asyncio.to_thread(_read_changed, wanted, documents)
             for path, content in contents.items():
                 self._update(path, content)
             if unreadable:
@@ -100,7 +159,7 @@ class Documents:
             self._open[path] = Document(path, old.version, content)
             return
         self._version += 1
-        self._board.expect(path, self._version, TextSource(content.sent))
+        self._diagnostics.expect(path, self._version, TextSource(content.sent))
         new = Document(path, self._version, content)
         identity = {"uri": new.uri, "version": new.version}
         if old is None:
@@ -118,7 +177,7 @@ class Documents:
 
     def _close(self, path: str) -> None:
         del self._open[path]
-        self._board.forget(path)
+        self._diagnostics.forget(path)
         self._tell("textDocument/didClose", path)
 
     def _shrink(self) -> None:
@@ -130,18 +189,20 @@ class Documents:
         self._connection.tell(method, params)
 
 
-def _read_changed(wanted: list[str], held: Mapping[str, Content]) -> tuple[dict[str, Content | None], str]:
+def _read_changed(
+    wanted: list[str], documents: Mapping[str, Content]
+) -> tuple[dict[str, Content | None], str]:
     """Read the wanted files and all others that have changed; also return why a wanted one is unreadable.
 
     Wanted files are always read: two edits within one clock tick leave the same stamp.
     """
     contents: dict[str, Content | None] = {}
     unreadable = ""
-    for path in dict.fromkeys((*held, *wanted)):
-        if path not in wanted and held[path].stamp == files.stat_stamp(path):
+    for path in dict.fromkeys((*documents, *wanted)):
+        if path not in wanted and documents[path].stamp == stat_stamp(path):
             continue
         try:
-            contents[path] = files.read(path)
+            contents[path] = read_content(path)
         except ToolError as error:
             contents[path] = None
             unreadable = error.message if path in wanted else unreadable

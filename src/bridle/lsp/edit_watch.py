@@ -194,7 +194,7 @@ class EditWatch:
                 return None
         except ToolError:
             return None
-        after = instance.board.all()
+        after = instance.diagnostics.all()
         # Files that another call opened meanwhile have no earlier state to compare with.
         newly = _opened(instance) - before.opened
         for path in [path for path in after if path in newly and path not in before.problems]:
@@ -253,7 +253,7 @@ async def _before(server: Server, paths: Sequence[str], deadline: float, pace: T
     except (TimeoutError, ToolError):
         return None
     texts = {path: documents[path].content.text if path in documents else None for path in paths}
-    return _Before(instance, texts, instance.board.all(), _opened(instance))
+    return _Before(instance, texts, instance.diagnostics.all(), _opened(instance))
 
 
 def _opened(instance: Instance) -> frozenset[str]:

@@ -117,14 +117,14 @@ class Instance:
         self._captured: list[WorkspaceEdit] | None = None
         self._capturing = asyncio.Lock()  # keeps the edits of two fixes apart
         root = launch.folder.root
-        self.board = Diagnostics(self.name, lambda path: is_inside(path, root), self.bell)
+        self.diagnostics = Diagnostics(self.name, lambda path: is_inside(path, root), self.bell)
         self.connection: Connection
         self.documents: Documents
 
     @property
     def encoding(self) -> Encoding:
         """The unit of its columns."""
-        return self.board.encoding
+        return self.diagnostics.encoding
 
     @property
     def is_alive(self) -> bool:
@@ -182,7 +182,7 @@ class Instance:
         params = {
             "textDocument": {"uri": document.uri},
             "identifier": options.get("identifier"),
-            "previousResultId": self.board.result_id(document.path),
+            "previousResultId": self.diagnostics.result_id(document.path),
         }
         given = {name: value for name, value in params.items() if value is not None}
         raw = await self.ask("textDocument/diagnostic", given, Raw, timeout_s)
@@ -192,7 +192,7 @@ class Instance:
             raise ToolError(f"{self.name} sent an invalid answer") from error
         if raw is not None and self.documents.get(document.path) == document:
             self.silences = 0
-            await self.board.take_report(document.path, report, len(memoryview(raw)))
+            await self.diagnostics.take_report(document.path, report, len(memoryview(raw)))
 
     async def execute(self, command: str, arguments: Sequence[Raw], timeout_s: float) -> list[WorkspaceEdit]:
         """Have the server run a command and return the edits it asks for; raises ToolError."""
@@ -224,7 +224,7 @@ class Instance:
             case "textDocument/publishDiagnostics":
                 said = await decode(params, Published)
                 self.silences = 0
-                await self.board.publish(said, len(memoryview(params)))
+                await self.diagnostics.publish(said, len(memoryview(params)))
             case "$/progress":
                 self._note_progress(await decode(params, WorkProgress))
             case "window/showMessage":
@@ -332,14 +332,14 @@ async def _greet(instance: Instance, server: LanguageServer) -> None:
         raise ServerExited(
             f"{server.name} counts positions in an encoding that was not offered: {agreed[:20]!a}"
         )
-    instance.board.encoding = next(one for one in ENCODINGS if one == agreed)
+    instance.diagnostics.encoding = next(one for one in ENCODINGS if one == agreed)
     if answer.server_info is not None:
         said = answer.server_info.version or ""
         found = _VERSION.search(said)
         instance.version = clean_line(found[0] if found else said, 40)
     sync = answer.capabilities.text_document_sync
     saves = not isinstance(sync, int | None) and sync.save not in (None, False)
-    instance.documents = Documents(server, connection, instance.board, saves=saves)
+    instance.documents = Documents(server, connection, instance.diagnostics, saves=saves)
     connection.tell("initialized", {})
     connection.tell("workspace/didChangeConfiguration", {"settings": server.settings})
 

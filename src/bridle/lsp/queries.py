@@ -16,11 +16,10 @@ from bridle.core.language_servers import (
     SymbolInfo,
     SymbolQuery,
 )
-from bridle.lsp import files
 from bridle.lsp.connection import ServerTimeout
 from bridle.lsp.diagnostics_wait import wait_for_diagnostics, wait_until_indexed
 from bridle.lsp.display_text import clean_line
-from bridle.lsp.documents import MAX_OPEN
+from bridle.lsp.documents import MAX_OPEN, read_content
 from bridle.lsp.edits import Draft
 from bridle.lsp.instance import Instance
 from bridle.lsp.positions import is_inside, to_path
@@ -109,9 +108,11 @@ class CodeQueries:
             return self._known_below(path)
         instances = await self._project.use(path)
         deadline = asyncio.get_running_loop().time() + self._pace.reading_s
-        heard = await asyncio.gather(*(self._hear(one, path, deadline) for one in instances))
-        found = _merge([one.board.of(path) for one, spoke in zip(instances, heard, strict=True) if spoke])
-        late = [one for one, spoke in zip(instances, heard, strict=True) if not spoke]
+        reported = await asyncio.gather(*(self._await_report(one, path, deadline) for one in instances))
+        found = _merge(
+            [one.diagnostics.of(path) for one, spoke in zip(instances, reported, strict=True) if spoke]
+        )
+        late = [one for one, spoke in zip(instances, reported, strict=True) if not spoke]
         if late and not found:
             _check_index(late)
             names = " and ".join(one.name for one in late)
@@ -119,8 +120,15 @@ class CodeQueries:
         return found
 
     def _known_below(self, folder: str) -> tuple[CodeProblem, ...]:
-        boards = [one.board.all() for one in self._project.running()]
-        return _merge([found for board in boards for path, found in board.items() if is_inside(path, folder)])
+        reports = [one.diagnostics.all() for one in self._project.running()]
+        return _merge(
+            [
+                found
+                for diagnostics in reports
+                for path, found in diagnostics.items()
+                if is_inside(path, folder)
+            ]
+        )
 
     async def rename(self, spot: SymbolQuery, new_name: str) -> tuple[FileEdit, ...]:
         """Return the edits that renaming a symbol makes."""
@@ -246,7 +254,7 @@ class CodeQueries:
         called: list[CallItem] = [one.to for one in (calls or [])[:MAX_RESULTS]]
         return [RawLocation(one.uri, one.selection_range, clean_line(one.name, _MAX_NAME)) for one in called]
 
-    async def _hear(self, instance: Instance, path: str, deadline: float) -> bool:
+    async def _await_report(self, instance: Instance, path: str, deadline: float) -> bool:
         document = await self._seeker.open(instance, path)
         return await wait_for_diagnostics(instance, [document], deadline, self._pace)
 
@@ -272,7 +280,7 @@ async def apply_workspace_edits(instance: Instance, edits: Sequence[WorkspaceEdi
     def read(path: str) -> str | None:
         if (document := instance.documents.get(path)) is not None:
             return document.content.text
-        content = files.read(path)
+        content = read_content(path)
         return content.text if content is not None else None
 
     def version(path: str) -> int | None:

@@ -11,9 +11,9 @@ from msgspec import Raw, Struct
 
 from bridle.core.errors import ToolError
 from bridle.core.language_servers import CodeLocation, Span, SymbolInfo
-from bridle.lsp import files
 from bridle.lsp.connection import decode
 from bridle.lsp.display_text import clean_line
+from bridle.lsp.documents import read_content
 from bridle.lsp.initialize import SYMBOL_KINDS
 from bridle.lsp.instance import Instance
 from bridle.lsp.positions import Encoding, TextSource, is_inside, span_as_ascii, to_path
@@ -69,13 +69,13 @@ async def to_found(instance: Instance, found: Sequence[RawLocation]) -> tuple[Co
 
 
 def _founds(instance: Instance, found: Sequence[RawLocation]) -> tuple[CodeLocation, ...]:
-    shelf = FileCache(instance)
+    files = FileCache(instance)
     results: dict[CodeLocation, None] = {}
     for pointer in found:
-        path = shelf.locate(pointer.uri)
+        path = files.locate(pointer.uri)
         if path is None:
             continue
-        source = shelf.read(path)
+        source = files.read(path)
         if source is None:
             results[CodeLocation(span_as_ascii(path, pointer.range), symbol=pointer.symbol)] = None
             continue
@@ -112,7 +112,7 @@ class FileCache:
         if (document := self._instance.documents.get(path)) is not None:
             return document.source
         try:
-            content = files.read(path)
+            content = read_content(path)
         except ToolError:
             return None
         return TextSource(content.sent) if content is not None else None
@@ -154,11 +154,11 @@ async def project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list
 
 
 def _project_symbols(instance: Instance, symbols: Sequence[Symbol]) -> list[SymbolInfo]:
-    shelf = FileCache(instance)
+    files = FileCache(instance)
     found: list[SymbolInfo] = []
     for symbol in symbols:
-        path = shelf.locate(symbol.location.uri) if symbol.location else None
-        source = shelf.read(path) if path is not None else None
+        path = files.locate(symbol.location.uri) if symbol.location else None
+        source = files.read(path) if path is not None else None
         if path is None or source is None or symbol.location is None:
             continue
         place = symbol.location.range or Range(Position(0, 0), Position(0, 0))

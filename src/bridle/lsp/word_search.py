@@ -9,9 +9,7 @@ from threading import Event
 from time import monotonic
 
 from bridle.core.errors import ToolError
-from bridle.lsp import files
-from bridle.lsp.documents import ChangeKind
-from bridle.lsp.files import Stamp
+from bridle.lsp.documents import MAX_FILE_BYTES, ChangeKind, Stamp, read_content, stat_stamp
 from bridle.lsp.positions import TextSource
 from bridle.system.programs import find_program
 
@@ -77,7 +75,7 @@ class ChangeDetector:
         until = monotonic() + _SCAN_S
         for entry in walk(self._root, most=MAX_WATCHED, depth=MAX_WATCH_DEPTH):
             if os.path.splitext(entry.name)[1] in extensions or entry.name in names:
-                stamp = files.stat_stamp(entry.path)
+                stamp = stat_stamp(entry.path)
                 if stamp is not None:
                     found[entry.path] = stamp
             if monotonic() > until:
@@ -128,7 +126,7 @@ async def find_word(
 
 async def _search(search: str, word: str, root: str, extensions: Collection[str]) -> list[Hit]:
     command = [search, "--no-config", "-nH0Fw", "--no-heading", "--color=never", "-m", str(_MAX_IN_FILE)]
-    command += ["--max-columns=1", "--max-filesize", str(files.MAX_FILE_BYTES)]
+    command += ["--max-columns=1", "--max-filesize", str(MAX_FILE_BYTES)]
     command += [part for ending in sorted(extensions) for part in ("-g", f"*{_literal(ending)}")]
     command += [part for name in sorted(IGNORED) for part in ("-g", f"!{name}/")]
     process = await asyncio.create_subprocess_exec(
@@ -174,7 +172,7 @@ def _read_all(word: str, root: str, extensions: Collection[str], stop: Event) ->
 
 def _read_hits(path: str, pattern: re.Pattern[str]) -> list[Hit]:
     try:
-        content = files.read(path)
+        content = read_content(path)
     except ToolError:
         return []
     if content is None or not pattern.search(content.text):

@@ -42,7 +42,7 @@ class CallTimeout:
             self._last = line
             self._emit(line + "\n")
 
-    def lend(self, context: ToolContext) -> ToolContext:
+    def pausing(self, context: ToolContext) -> ToolContext:
         """Return a context in which time spent waiting for the user or the model does not count."""
         ask, sample = context.ask, context.sample
         return replace(

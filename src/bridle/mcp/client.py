@@ -25,7 +25,6 @@ from bridle.core.ids import SessionId
 from bridle.core.messages import Media, Text
 from bridle.core.ports import Sandbox, ToolOutput
 from bridle.mcp import remote
-from bridle.mcp.background_calls import call_in_background
 from bridle.mcp.message_repair import OUTPUT_SCHEMA, RepairingTransport
 from bridle.mcp.offers import (
     MAX_ITEMS,
@@ -36,7 +35,13 @@ from bridle.mcp.offers import (
     Offers,
     fetch_all,
 )
-from bridle.mcp.results import convert_call_result, convert_prompt, convert_resource, is_large
+from bridle.mcp.results import (
+    call_in_background,
+    convert_call_result,
+    convert_prompt,
+    convert_resource,
+    is_large,
+)
 from bridle.mcp.server_log import ServerLog, clean, clean_line
 from bridle.mcp.server_requests import RequestHandler
 from bridle.mcp.settings import ServerSettings
@@ -87,7 +92,7 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
         self,
         settings: ServerSettings,
         transport: Transport,
-        desk: RequestHandler,
+        handler: RequestHandler,
         words: ServerLog,
         *,
         mode: Literal["auto", "legacy"],
@@ -96,7 +101,7 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
         """Set the transport; `changed` is called when the server's offers have changed."""
         self._settings = settings
         self._transport = transport
-        self._desk = desk
+        self._handler = handler
         self._words = words
         self._changed = changed
         self._notes: dict[str, None] = {}
@@ -116,7 +121,7 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
             message_handler=self._take,
             logging_callback=self._log,
             log_level="warning",
-            **desk.callbacks(),
+            **handler.callbacks(),
         )
 
     async def __aenter__(self) -> Self:
@@ -199,8 +204,8 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
     def _about(self) -> str:
         found = self._client.server_info
         name = f"{found.name} {found.version}".strip() if found is not None else ""
-        spoken = f"protocol {self._client.protocol_version}"
-        return clean_line(f"{name}, {spoken}" if name else spoken, 200)
+        protocol = f"protocol {self._client.protocol_version}"
+        return clean_line(f"{name}, {protocol}" if name else protocol, 200)
 
     def _note(self, note: str) -> None:
         if len(self._notes) < MAX_ITEMS:
@@ -214,7 +219,7 @@ class McpConnection(AbstractAsyncContextManager["McpConnection"]):
             try:
                 result = await self._called(tool, args, progress)
             except MCPError as error:
-                if not await self._desk.opens(error):
+                if not await self._handler.opens(error):
                     raise
                 result = await self._called(tool, args, progress)
             schema = self._output_schemas.get(tool)

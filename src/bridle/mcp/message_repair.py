@@ -100,7 +100,7 @@ class RepairingTransport(AbstractAsyncContextManager[Any]):
         if isinstance(message, JSONRPCRequest):
             self._waiting[message.id] = message.method
 
-    def heard(self, message: Any) -> None:
+    def repair(self, message: Any) -> None:
         """Repair an answer in place."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             method = self._waiting.pop(message.id, "")
@@ -123,9 +123,9 @@ class RepairingTransport(AbstractAsyncContextManager[Any]):
 class RepairedReader:
     """The stream that the SDK reads from."""
 
-    def __init__(self, reads: Any, sieve: RepairingTransport) -> None:
+    def __init__(self, reads: Any, transport: RepairingTransport) -> None:
         self._reads = reads
-        self._sieve = sieve
+        self._transport = transport
         self._made: deque[SessionMessage] = deque()
 
     @property
@@ -140,13 +140,13 @@ class RepairedReader:
                 return self._made.popleft()
             item = await self._reads.receive()
             if isinstance(item, Unreadable):
-                self._made.extend(self._sieve.failed(item))
+                self._made.extend(self._transport.failed(item))
                 continue
             if isinstance(item, SessionMessage):
                 if _is_long(item.message):
-                    await asyncio.to_thread(self._sieve.heard, item.message)
+                    await asyncio.to_thread(self._transport.repair, item.message)
                 else:
-                    self._sieve.heard(item.message)
+                    self._transport.repair(item.message)
             return cast(SessionMessage | Exception, item)
 
     def __aiter__(self) -> Self:
@@ -172,13 +172,13 @@ class RepairedReader:
 class RecordingWriter:
     """The stream that the SDK writes to."""
 
-    def __init__(self, writes: Any, sieve: RepairingTransport) -> None:
+    def __init__(self, writes: Any, transport: RepairingTransport) -> None:
         self._writes = writes
-        self._sieve = sieve
+        self._transport = transport
 
     async def send(self, item: SessionMessage, /) -> None:
         """Send a message."""
-        self._sieve.sent(item.message)
+        self._transport.sent(item.message)
         await self._writes.send(item)
 
     async def aclose(self) -> None:

@@ -211,7 +211,7 @@ class Server:
         with self._in_flight():
             connection = await self._connected()
             patience = CallTimeout(self.settings.timeout_s, context.emit if context is not None else _ignore)
-            with self._calling(patience.lend(context)) if context is not None else nullcontext():
+            with self._calling(patience.pausing(context)) if context is not None else nullcontext():
                 task = asyncio.create_task(deed(connection, patience))
                 self._calls.add(task)
                 task.add_done_callback(self._forget)

@@ -231,8 +231,8 @@ class McpServers:
         now = {key: self._take(key, settings, cwd) for key, settings in wanted.items()}
         for key in list(self._kept):
             if key not in wanted and key.session in ("", session):
-                heir = next((new.server for own, new in now.items() if own.name == key.name), None)
-                self._drop(key, cwd, heir)
+                successor = next((new.server for own, new in now.items() if own.name == key.name), None)
+                self._drop(key, cwd, successor)
         return list(now.values())
 
     def _take(self, key: _Key, settings: ServerSettings, cwd: str) -> _Instance:
@@ -255,7 +255,7 @@ class McpServers:
                     return True
         return False
 
-    def _drop(self, key: _Key, cwd: str, heir: Server | None = None) -> None:
+    def _drop(self, key: _Key, cwd: str, successor: Server | None = None) -> None:
         """Record that a folder no longer uses an instance; an unused one ends once it has no calls."""
         kept = self._kept[key]
         if cwd not in kept.folders:
@@ -263,7 +263,7 @@ class McpServers:
         kept.folders.discard(cwd)
         if not kept.folders:
             del self._kept[key]
-            kept.server.successor = heir
+            kept.server.successor = successor
             self._leaving[kept] = asyncio.create_task(self._leave(kept))
 
     async def _leave(self, kept: _Instance) -> None:

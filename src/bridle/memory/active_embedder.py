@@ -7,14 +7,51 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from bridle.core.errors import BridleError, StoreError
 from bridle.core.ports import Clock
-from bridle.memory.calibration import calibrate
 from bridle.memory.storage import MemoryStorage, has_numpy
+from bridle.memory.tables import Calibration
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from bridle.memory.embedders import Embedder
+
+
+# ---------------------------------------------------------------------------- calibration
+# Calibrates an embedder: measures how similar it rates unrelated texts, which its scores are read against.
+#
+# Some embedders give unrelated texts a cosine of 0, others of 0.7. A dozen short texts on different subjects
+# are compared with each other, once for each embedder.
+
+
+MIN_SPREAD = 0.02
+
+UNRELATED = (
+    "The parser skips comments before it reads a token.",
+    "She watered the tomatoes on the balcony every evening.",
+    "Interest rates were raised by a quarter of a point.",
+    "Deploy the release branch to the staging cluster on Friday.",
+    "The violin needs new strings before the concert.",
+    "A glacier carved this valley thousands of years ago.",
+    "Passwords are hashed with a salt and never stored.",
+    "Knead the dough until it no longer sticks to the bowl.",
+    "The goalkeeper was injured in the second half.",
+    "Your appointment with the dentist is at nine.",
+    "The query planner ignores the index on that column.",
+    "Two whales were seen near the lighthouse.",
+    "Please keep the answers short and in German.",
+    "The museum shows paintings from the seventeenth century.",
+)
+
+
+async def calibrate(embedder: "Embedder") -> Calibration:
+    """Measure how an embedder rates unrelated texts; raises BridleError if it fails."""
+    rows = await embedder.embed(UNRELATED)
+    pairs = [float(rows[i] @ rows[j]) for i in range(len(rows)) for j in range(i)]
+    mean = sum(pairs) / len(pairs)
+    spread = (sum((value - mean) ** 2 for value in pairs) / len(pairs)) ** 0.5
+    return Calibration(mean, max(spread, MIN_SPREAD))
+
 
 # ---------------------------------------------------------------------------- worker
 # The single thread that owns memory's file.
@@ -66,12 +103,12 @@ class ActiveEmbedder:
     def __init__(
         self,
         open_embedder: "Callable[[], Embedder | None]",
-        shelf: MemoryStorage,
+        storage: MemoryStorage,
         worker: Worker,
         clock: Clock,
     ) -> None:
         self._open_embedder = open_embedder
-        self._shelf = shelf
+        self._storage = storage
         self._worker = worker
         self._clock = clock
         self._opening = asyncio.Lock()  # invariant: the embedder is opened once
@@ -94,7 +131,7 @@ class ActiveEmbedder:
                 self._embedder = await self._worker.run(self._open_embedder) if has_numpy() else None
                 self._is_opened = True
                 if self._embedder is None:
-                    self._shelf.tell(KEYWORDS_ONLY)
+                    self._storage.tell(KEYWORDS_ONLY)
         return self._embedder
 
     async def embed_missing(self, project: int, on_done: Callable[[int], None] = lambda count: None) -> None:
@@ -102,16 +139,16 @@ class ActiveEmbedder:
         embedder = await self.embedder()
         if embedder is None or self._is_paused():
             return
-        if await self._worker.run(self._shelf.embedder_of, project) not in ("", embedder.id):
-            await self._worker.run(self._shelf.use_embedder, project, embedder.id, 0)
+        if await self._worker.run(self._storage.embedder_of, project) not in ("", embedder.id):
+            await self._worker.run(self._storage.use_embedder, project, embedder.id, 0)
         while True:
             async with self._at_work:
-                batch = await self._worker.run(self._shelf.pending, project, BATCH_PASSAGES)
+                batch = await self._worker.run(self._storage.pending, project, BATCH_PASSAGES)
                 if not batch:
                     return
                 rows = await self._embed(embedder, [text for _, text in batch])
                 ids = [number for number, _ in batch]
-                await self._worker.run(self._shelf.add_vectors, project, embedder.id, ids, rows)
+                await self._worker.run(self._storage.add_vectors, project, embedder.id, ids, rows)
             on_done(len(batch))
 
     async def embed_query(self, project: int, text: str) -> "tuple[str, NDArray[np.float32] | None]":
@@ -122,7 +159,7 @@ class ActiveEmbedder:
         embedder = await self.embedder()
         if embedder is None or self._is_paused():
             return "", None
-        if await self._worker.run(self._shelf.embedder_of, project) != embedder.id:
+        if await self._worker.run(self._storage.embedder_of, project) != embedder.id:
             return embedder.id, None
         try:
             async with asyncio.timeout(QUERY_TIMEOUT_S):
@@ -141,11 +178,11 @@ class ActiveEmbedder:
     async def _embed(self, embedder: "Embedder", texts: Sequence[str]) -> "NDArray[np.float32]":
         self.used_at_s = asyncio.get_running_loop().time()
         try:
-            if await self._worker.run(self._shelf.calibration, embedder.id) is None:
+            if await self._worker.run(self._storage.calibration, embedder.id) is None:
                 judged = await calibrate(embedder)
-                await self._worker.run(self._shelf.put_calibration, embedder.id, judged)
+                await self._worker.run(self._storage.put_calibration, embedder.id, judged)
             return await embedder.embed(texts)
         except BridleError as error:
             self._paused_until_s = self._clock.monotonic_s() + PAUSE_S
-            self._shelf.tell(f"{error.message}; until then memory uses keyword search")
+            self._storage.tell(f"{error.message}; until then memory uses keyword search")
             raise

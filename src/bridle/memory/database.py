@@ -200,11 +200,11 @@ class Database:
             connection.close()
         if not self._is_ours():
             return  # another process has already done it
-        aside = self.path.with_name(f"{self.path.name}.damaged-{self._clock.now_ms()}")
+        damaged = self.path.with_name(f"{self.path.name}.damaged-{self._clock.now_ms()}")
         for ending in ("-wal", "-shm", ""):
             with suppress(FileNotFoundError):
-                os.replace(f"{self.path}{ending}", f"{aside}{ending}")
-        self._tell(f"{self.path}: {why}; it was moved to {aside.name}, and memory is rebuilt")
+                os.replace(f"{self.path}{ending}", f"{damaged}{ending}")
+        self._tell(f"{self.path}: {why}; it was moved to {damaged.name}, and memory is rebuilt")
 
 
 def _read_header(path: Path) -> tuple[bytes, int]:

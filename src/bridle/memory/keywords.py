@@ -73,9 +73,9 @@ def words_of(connection: apsw.Connection, tokenize: Tokenize, query: str, passag
     found: dict[str, str] = {}
     for start, end, stem in tokenize(query):
         found.setdefault(stem, data[start:end].decode("utf-8", "replace"))
-    telling = {stem: text for stem, text in found.items() if stem not in _STOP}
+    significant = {stem: text for stem, text in found.items() if stem not in _STOP}
     words = []
-    for stem, text in list(telling.items())[:MAX_WORDS]:
+    for stem, text in list(significant.items())[:MAX_WORDS]:
         row = connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (stem,)).fetchone()
         count = row[0] if row else 0
         weight = math.log(1 + (passages - min(count, passages) + 0.5) / (count + 0.5))
@@ -99,11 +99,11 @@ def match_of(words: Sequence[Word]) -> Match:
 
     Ranking the many passages with a common word would take long and not tell them apart.
     """
-    telling = [word for word in words if not word.is_common]
-    asked = (telling or words)[:MAX_ASKED]
+    significant = [word for word in words if not word.is_common]
+    asked = (significant or words)[:MAX_ASKED]
     quoted = ['"' + word.text.replace('"', '""') + '"' for word in asked]
     at_most = sum(word.count for word in asked)
-    if telling:
+    if significant:
         return Match(" OR ".join(quoted), "bm25(words)", at_most)
     return Match(" AND ".join(quoted), "words.rowid DESC", at_most)
 

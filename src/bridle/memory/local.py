@@ -155,10 +155,10 @@ class LocalMemory:
         self._delay_s = delay_s
         self._idle_s = idle_s
         self._worker = Worker()
-        self._shelf = MemoryStorage(
+        self._storage = MemoryStorage(
             folder, clock, lambda text: hide_secrets(mask(text)), exact_up_to=exact_up_to
         )
-        self._embedding = ActiveEmbedder(open_embedder, self._shelf, self._worker, clock)
+        self._embedding = ActiveEmbedder(open_embedder, self._storage, self._worker, clock)
         self._roots: dict[str, str] = {}
         self._noted: dict[SessionId, str] = {}
         self._taking = asyncio.Lock()  # invariant: one task at a time indexes sessions
@@ -186,7 +186,7 @@ class LocalMemory:
                 is_idle |= await self._catch_up(root)
         if is_idle or self._noted:
             self._wake()  # for the rest
-        project = await self._worker.run(self._shelf.project, root)
+        project = await self._worker.run(self._storage.project, root)
         embedder, vector = await self._embedding.embed_query(project.id, text)
         question = Query(
             text=text,
@@ -197,7 +197,7 @@ class LocalMemory:
             embedder=embedder,
             vector=vector,
         )
-        return await self._worker.run(self._shelf.search, question)
+        return await self._worker.run(self._storage.search, question)
 
     def note(self, session: SessionId, cwd: str) -> None:
         """Index a session that has grown, soon and in the background."""
@@ -217,14 +217,14 @@ class LocalMemory:
                 await asyncio.wait([self._task])
             await self._embedding.aclose()
         finally:
-            await self._worker.aclose(self._shelf.close)
+            await self._worker.aclose(self._storage.close)
 
     # ------------------------------------------------------------------ commands for the user
 
     @property
     def notices(self) -> tuple[str, ...]:
         """Messages for the user."""
-        return tuple(self._shelf.notices)
+        return tuple(self._storage.notices)
 
     async def settled(self) -> None:
         """Wait until every noted session is indexed or has failed."""
@@ -239,11 +239,11 @@ class LocalMemory:
                 self._noted.pop(session, None)
                 newest = await self._store.read(session, limit=1, newest=True)
                 upto[session] = newest[-1].seq if newest else 0
-            await self._worker.run(self._shelf.forget, upto)
+            await self._worker.run(self._storage.forget, upto)
 
     async def sessions(self, cwd: str | None = None) -> list[SessionId]:
         """Return the stored or indexed sessions, of one project or all."""
-        known = await self._worker.run(self._shelf.roots)
+        known = await self._worker.run(self._storage.roots)
         known |= {session: root for session, (root, _) in (await self._stored()).items()}
         root = None if cwd is None else await self._root(cwd)
         return [session for session, at in known.items() if root is None or at == root]
@@ -251,7 +251,7 @@ class LocalMemory:
     async def rebuild(self, on_progress: OnProgress = _ignore_progress) -> None:
         """Drop everything and index it again; raises BridleError. An interrupted one continues by itself."""
         async with self._taking:
-            await self._worker.run(self._shelf.reset)
+            await self._worker.run(self._storage.reset)
         await self.catch_up(on_progress)
 
     async def catch_up(self, on_progress: OnProgress = _ignore_progress) -> None:
@@ -261,20 +261,20 @@ class LocalMemory:
             for done, (session, root) in enumerate(changed.items()):
                 on_progress("sessions", done, len(changed))
                 await self._take_in(session, root)
-        whole, done = await self._worker.run(self._shelf.pending_count), 0
+        whole, done = await self._worker.run(self._storage.pending_count), 0
 
         def count(more: int) -> None:
             nonlocal done
             done += more
             on_progress("vectors", done, whole)
 
-        for project in await self._worker.run(self._shelf.pending_projects):
+        for project in await self._worker.run(self._storage.pending_projects):
             await self._embedding.embed_missing(project, count)
         await self._build_indexes()
 
     async def stats(self) -> MemoryStats:
         """Return what memory holds and what is missing; raises BridleError."""
-        held = await self._worker.run(self._shelf.stats)
+        held = await self._worker.run(self._storage.stats)
         embedder = await self._embedding.embedder()
         left = await self._changed()
         return MemoryStats(
@@ -298,8 +298,8 @@ class LocalMemory:
             for session in changed:
                 await self._take_in(session, root)
                 self._noted.pop(session, None)
-        project = await self._worker.run(self._shelf.project, root)
-        left = await self._worker.run(self._shelf.pending, project.id, FEW_PASSAGES)
+        project = await self._worker.run(self._storage.project, root)
+        left = await self._worker.run(self._storage.pending, project.id, FEW_PASSAGES)
         if len(left) < FEW_PASSAGES or not self._embedding.is_busy:  # otherwise slow, and already running
             with suppress(BridleError):  # already reported; keywords find passages without vectors
                 await self._embedding.embed_missing(project.id)
@@ -307,7 +307,7 @@ class LocalMemory:
 
     async def _changed(self) -> dict[SessionId, str]:
         """Return the sessions that changed since they were indexed, newest first, each with its project."""
-        known = await self._worker.run(self._shelf.seqs)
+        known = await self._worker.run(self._storage.seqs)
         stored = await self._stored()
         return {session: root for session, (root, seq) in stored.items() if seq != known.get(session, 0)}
 
@@ -318,24 +318,24 @@ class LocalMemory:
     async def _take_in(self, session: SessionId, root: str) -> None:
         """Index a session's new records; all of it again if it was rewound."""
         while True:
-            before = await self._worker.run(self._shelf.cursor, session)
+            before = await self._worker.run(self._storage.cursor, session)
             records = await self._store.read(session, after=max(before.seq - 1, 0), limit=PAGE_RECORDS)
             new = records[1:] if before.seq else records
             if (before.seq and not _continues(records, before.seq, before.hash)) or any(map(_goes_back, new)):
                 records = await self._store.read(session)
-                await self._worker.run(self._shelf.take_whole, session, root, records)
+                await self._worker.run(self._storage.take_whole, session, root, records)
                 return
             if not new:
                 return
-            await self._worker.run(self._shelf.take_in, session, root, before, new)
+            await self._worker.run(self._storage.take_in, session, root, before, new)
 
     async def _build_indexes(self) -> None:
-        for project in await self._worker.run(self._shelf.unindexed):
-            build = await self._worker.run(self._shelf.begin_index, project)
+        for project in await self._worker.run(self._storage.unindexed):
+            build = await self._worker.run(self._storage.begin_index, project)
             if build is not None:
-                while await self._worker.run(self._shelf.grow_index, build):
+                while await self._worker.run(self._storage.grow_index, build):
                     pass
-                await self._worker.run(self._shelf.save_index, build)
+                await self._worker.run(self._storage.save_index, build)
 
     async def _root(self, cwd: str) -> str:
         root = self._roots.get(cwd)
@@ -364,7 +364,7 @@ class LocalMemory:
             try:
                 await self._work_off()
             except BridleError as error:
-                self._shelf.tell(str(error))  # the next wake retries
+                self._storage.tell(str(error))  # the next wake retries
             if not self._woken.is_set():
                 self._rests.set()
             await self._rest()
@@ -385,10 +385,10 @@ class LocalMemory:
             session, cwd = self._noted.popitem()
             async with self._taking:
                 await self._take_in(session, await self._root(cwd))
-        for project in await self._worker.run(self._shelf.pending_projects):
+        for project in await self._worker.run(self._storage.pending_projects):
             await self._embedding.embed_missing(project)
         await self._build_indexes()
-        await self._worker.run(self._shelf.rest)
+        await self._worker.run(self._storage.rest)
 
 
 def _now_s() -> float:

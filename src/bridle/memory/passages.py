@@ -72,7 +72,7 @@ def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, rece
     """Split live records, in order; `turns` and `recent` are the values before the first one."""
     passages: list[Passage] = []
     for record in records:
-        role, text = _spoken_text(record.event)
+        role, text = _message_text(record.event)
         if text:
             text = _plain(clean(text[: 2 * MAX_TEXT_CHARS]))[: MAX_OUTPUT_CHARS if role == "tool" else None]
             passages += [
@@ -86,7 +86,7 @@ def passages_of(records: Sequence[Record], clean: Clean, *, turns: int = 0, rece
     return SplitRecords(tuple(passages), turns, recent)
 
 
-def _spoken_text(event: Event) -> tuple[str, str]:
+def _message_text(event: Event) -> tuple[str, str]:
     """Return the role and text of an event; empty for events that are not part of the conversation."""
     match event:
         case MessageAdded() if event.source not in _UNSPOKEN and event.message.role in ("user", "assistant"):

@@ -30,7 +30,7 @@ from bridle.memory.index_file import (
 )
 from bridle.memory.tables import Project, project_of
 
-MAX_HELD = 2  # projects
+MAX_LOADED = 2  # projects
 BUILD_STEP = 256  # vectors per step, some 30 ms: a search can run in between
 _INDEX = "SELECT file, kind, covered, count, expansion, size, checksum FROM indexes WHERE project = ?"
 _AFTER = "SELECT id, vector FROM vectors WHERE project = ? AND id > ? ORDER BY id LIMIT ?"
@@ -42,14 +42,14 @@ class Vectors:
     def __init__(self, folder: Path, exact_up_to: int) -> None:
         self._folder = folder
         self._exact_up_to = exact_up_to
-        self._held: dict[int, _LoadedProject] = {}
+        self._loaded: dict[int, _LoadedProject] = {}
 
     def nearest(self, connection: apsw.Connection, project: Project, vector: Rows, count: int) -> list[int]:
         """Return the passages with the nearest vectors, roughly best first."""
-        held = self._hold(connection, project)
-        near = [int(held.ids[place]) for place in top_positions(held.rows @ vector, count)]
-        if held.snapshot is not None:
-            near += held.snapshot.nearest(vector, count)
+        loaded = self._hold(connection, project)
+        near = [int(loaded.ids[place]) for place in top_positions(loaded.rows @ vector, count)]
+        if loaded.snapshot is not None:
+            near += loaded.snapshot.nearest(vector, count)
         return near
 
     def similarities(
@@ -73,8 +73,8 @@ class Vectors:
         return str(row[1]) if row else "exact"
 
     def release(self) -> None:
-        """Free everything held in memory."""
-        self._held.clear()
+        """Free all loaded vectors."""
+        self._loaded.clear()
 
     # ------------------------------------------------------------------ index files
 
@@ -106,17 +106,17 @@ class Vectors:
         base = self._whole_base(connection, self._opened(connection, project))
         return IndexBuild(project, IndexBuilder(project.dims, sample, base))
 
-    def _whole_base(self, connection: apsw.Connection, held: "_LoadedProject") -> IndexFile | None:
+    def _whole_base(self, connection: apsw.Connection, loaded: "_LoadedProject") -> IndexFile | None:
         """Return the current index if none of its vectors was deleted: then it can be extended."""
-        if held.snapshot is None:
+        if loaded.snapshot is None:
             return None
         covered = rows_of(
             connection,
             "SELECT count(*) FROM vectors WHERE project = ? AND id <= ?",
-            held.project,
-            held.snapshot.row.covered,
+            loaded.project,
+            loaded.snapshot.row.covered,
         )[0][0]
-        return held.snapshot if covered == held.snapshot.row.count else None
+        return loaded.snapshot if covered == loaded.snapshot.row.count else None
 
     def step(self, connection: apsw.Connection, build: "IndexBuild") -> bool:
         """Add some more vectors to an index; return False if it has all."""
@@ -144,7 +144,7 @@ class Vectors:
             "INSERT OR REPLACE INTO indexes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (now.id, row.file, row.kind, row.covered, row.count, row.expansion, row.size, row.checksum),
         )
-        self._held.pop(now.id, None)  # most of its vectors are in the file now
+        self._loaded.pop(now.id, None)  # most of its vectors are in the file now
 
     def tidy(self, connection: apsw.Connection) -> None:
         """Delete the index files that are no longer in use."""
@@ -154,25 +154,25 @@ class Vectors:
                 with suppress(FileNotFoundError):
                     path.unlink()
 
-    # ------------------------------------------------------------------ what is held in memory
+    # ------------------------------------------------------------------ loaded projects
 
     def _hold(self, connection: apsw.Connection, project: Project) -> "_LoadedProject":
         """Return a project's vectors, after reading those that are in no index file into memory."""
-        held = self._opened(connection, project)
-        held.read_new(connection)
-        return held
+        loaded = self._opened(connection, project)
+        loaded.read_new(connection)
+        return loaded
 
     def _opened(self, connection: apsw.Connection, project: Project) -> "_LoadedProject":
-        """Return what is held in memory for a project, with its index file."""
+        """Return the loaded vectors of a project, with its index file."""
         row = connection.execute(_INDEX, (project.id,)).fetchone()
         index = IndexRow(*row) if row else None
-        held = self._held.pop(project.id, None)
-        if held is None or held.version != project.version or held.index != index:
-            held = _LoadedProject(project, index, self._snapshot(connection, project, index))
-        self._held[project.id] = held
-        while len(self._held) > MAX_HELD:
-            del self._held[next(iter(self._held))]
-        return held
+        loaded = self._loaded.pop(project.id, None)
+        if loaded is None or loaded.version != project.version or loaded.index != index:
+            loaded = _LoadedProject(project, index, self._snapshot(connection, project, index))
+        self._loaded[project.id] = loaded
+        while len(self._loaded) > MAX_LOADED:
+            del self._loaded[next(iter(self._loaded))]
+        return loaded
 
     def _snapshot(
         self, connection: apsw.Connection, project: Project, index: IndexRow | None

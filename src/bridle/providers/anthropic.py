@@ -14,7 +14,7 @@ Thinking is sent back unchanged with its signature, or not at all. Blocks and ev
 ignored. A stream that ends before a stop reason was cut off, even if the connection closed cleanly.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
@@ -24,11 +24,12 @@ from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolC
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
-from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
+from bridle.providers.http import Endpoint, decode_event
 from bridle.providers.reply_builder import ReplyBuilder, reply_position
 from bridle.providers.supported_schema import ANTHROPIC, reduce_schema
 from bridle.providers.wire_format import (
     Turn,
+    VendorProvider,
     add_api_version,
     count_at,
     decode_text,
@@ -59,36 +60,20 @@ _STOP_REASONS: dict[str, StopReason] = {
 }
 
 
-class AnthropicProvider:
+class AnthropicProvider(VendorProvider):
     """Streams replies from a Messages endpoint."""
 
-    def __init__(
-        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
-    ) -> None:
-        self._endpoint = endpoint
-        self._client = client
-        self._params = params or {}
+    dialect = ANTHROPIC
 
-    @classmethod
-    def at(
-        cls,
-        who: str,
-        base_url: str,
-        key: str = "",
-        *,
-        headers: Mapping[str, str] | None = None,
-        params: dict[str, Any] | None = None,
-        connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        idle_timeout_s: float = IDLE_TIMEOUT_S,
-    ) -> "AnthropicProvider":
-        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
-        authorization = {"Authorization": f"Bearer {key}"} if key else {}
-        given = {"anthropic-version": API_VERSION, **authorization, **(headers or {})}
-        return cls(
-            Endpoint(who, f"{add_api_version(base_url, 'v1')}/messages", given),
-            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
-            params=params,
-        )
+    @staticmethod
+    def url_below(base_url: str) -> str:
+        """Return the address that requests are sent to."""
+        return f"{add_api_version(base_url, 'v1')}/messages"
+
+    @staticmethod
+    def key_headers(key: str) -> dict[str, str]:
+        """Return the headers of every request, with the key unless it is empty."""
+        return {"anthropic-version": API_VERSION, **VendorProvider.key_headers(key)}
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
@@ -96,14 +81,6 @@ class AnthropicProvider:
         return send_request(
             self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
         )
-
-    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return reduce_schema(schema, ANTHROPIC).said_of(self._endpoint.who)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 open_provider = AnthropicProvider.at

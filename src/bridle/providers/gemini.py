@@ -13,7 +13,7 @@ cleanly.
 """
 
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from typing import Any
 from urllib.parse import quote
 
@@ -25,10 +25,11 @@ from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolC
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, malformed_error, parse_error, stream_error, truncation_error
-from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
+from bridle.providers.http import Endpoint, decode_event
 from bridle.providers.reply_builder import ReplyBuilder, reply_position
 from bridle.providers.supported_schema import GEMINI, reduce_schema
 from bridle.providers.wire_format import (
+    VendorProvider,
     add_api_version,
     count_at,
     first_accepted,
@@ -63,35 +64,20 @@ _REQUEST_KEYS = frozenset(
 )
 
 
-class GeminiProvider:
+class GeminiProvider(VendorProvider):
     """Streams replies from the Gemini API."""
 
-    def __init__(
-        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
-    ) -> None:
-        self._endpoint = endpoint
-        self._client = client
-        self._params = params or {}
+    dialect = GEMINI
 
-    @classmethod
-    def at(
-        cls,
-        who: str,
-        base_url: str,
-        key: str = "",
-        *,
-        headers: Mapping[str, str] | None = None,
-        params: dict[str, Any] | None = None,
-        connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        idle_timeout_s: float = IDLE_TIMEOUT_S,
-    ) -> "GeminiProvider":
-        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
-        authorization = {"x-goog-api-key": key} if key else {}  # never in the URL, which servers log
-        return cls(
-            Endpoint(who, add_api_version(base_url, "v1"), {**authorization, **(headers or {})}),
-            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
-            params=params,
-        )
+    @staticmethod
+    def url_below(base_url: str) -> str:
+        """Return the address that the paths of requests are added to."""
+        return add_api_version(base_url, "v1")
+
+    @staticmethod
+    def key_headers(key: str) -> dict[str, str]:
+        """Return the headers of every request, with the key unless it is empty."""
+        return {"x-goog-api-key": key} if key else {}  # never in the URL, which servers log
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError.
@@ -102,10 +88,6 @@ class GeminiProvider:
         params = request_params(request, self._params, takes_temperature=takes_temperature)
         bodies = [wire_body(asked, params) for asked in with_and_without_schema(request)]
         return first_accepted([self._exchange(request, body) for body in bodies])
-
-    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return reduce_schema(schema, GEMINI).said_of(self._endpoint.who)
 
     async def _exchange(
         self, request: ModelRequest, body: dict[str, Any]
@@ -123,10 +105,6 @@ class GeminiProvider:
             is_more = reader.goes_on()
             body["continuationToken"] = reader.token
         yield reader.reply()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 open_provider = GeminiProvider.at

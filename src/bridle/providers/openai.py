@@ -14,7 +14,7 @@ A stream that ends before `finish_reason` or `[DONE]` was cut off, even if the c
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -24,11 +24,11 @@ from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, To
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
-from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
+from bridle.providers.http import Endpoint, HttpClient, decode_event
 from bridle.providers.reply_builder import ReplyBuilder, reply_position
-from bridle.providers.supported_schema import OPENAI, openai_format, reduce_schema
+from bridle.providers.supported_schema import OPENAI, openai_format
 from bridle.providers.vendors import Quirks, vendor_at
-from bridle.providers.wire_format import omitted_file_note, request_params, send_request
+from bridle.providers.wire_format import VendorProvider, omitted_file_note, request_params, send_request
 
 _PLAIN = Quirks()
 _encode = msgspec.json.Encoder().encode
@@ -42,44 +42,22 @@ _STOP_REASONS: dict[str, StopReason] = {
 }
 
 
-class OpenAIProvider:
+class OpenAIProvider(VendorProvider):
     """Streams replies from a Chat Completions endpoint."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        client: HttpClient,
-        *,
-        params: dict[str, Any] | None = None,
-        quirks: Quirks = _PLAIN,
-    ) -> None:
-        self._endpoint = endpoint
-        self._client = client
-        self._params = params or {}
-        self._quirks = quirks
+    dialect = OPENAI
 
-    @classmethod
-    def at(
-        cls,
-        who: str,
-        base_url: str,
-        key: str = "",
-        *,
-        headers: Mapping[str, str] | None = None,
-        params: dict[str, Any] | None = None,
-        connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        idle_timeout_s: float = IDLE_TIMEOUT_S,
-    ) -> "OpenAIProvider":
-        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
-        authorization = {"Authorization": f"Bearer {key}"} if key else {}
-        url = f"{base_url.rstrip('/')}/chat/completions"
-        vendor = vendor_at(base_url)
-        return cls(
-            Endpoint(who, url, {**authorization, **(headers or {})}),
-            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
-            params=params,
-            quirks=vendor.quirks if vendor else _PLAIN,
-        )
+    def __init__(
+        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(endpoint, client, params=params)
+        vendor = vendor_at(endpoint.url)
+        self._quirks = vendor.quirks if vendor else _PLAIN
+
+    @staticmethod
+    def url_below(base_url: str) -> str:
+        """Return the address that requests are sent to."""
+        return f"{base_url.rstrip('/')}/chat/completions"
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
@@ -87,14 +65,6 @@ class OpenAIProvider:
         return send_request(
             self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader
         )
-
-    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return reduce_schema(schema, OPENAI).said_of(self._endpoint.who)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
     def _body(self, request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
         body: dict[str, Any] = {

@@ -14,7 +14,7 @@ With `store: false` OpenAI keeps nothing, so reasoning arrives encrypted and is 
 and events of other types are ignored. A stream without one of the last four events was cut off.
 """
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -25,11 +25,12 @@ from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, To
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
-from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, decode_event
+from bridle.providers.http import Endpoint, decode_event
 from bridle.providers.reply_builder import ReplyBuilder, reply_position
-from bridle.providers.supported_schema import OPENAI, openai_format, reduce_schema
+from bridle.providers.supported_schema import OPENAI, openai_format
 from bridle.providers.wire_format import (
     EMPTY,
+    VendorProvider,
     count_at,
     data_url,
     list_at,
@@ -51,35 +52,15 @@ _STOP_REASONS: dict[str, StopReason] = {
 }
 
 
-class ResponsesProvider:
+class ResponsesProvider(VendorProvider):
     """Streams replies from a Responses endpoint."""
 
-    def __init__(
-        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
-    ) -> None:
-        self._endpoint = endpoint
-        self._client = client
-        self._params = params or {}
+    dialect = OPENAI
 
-    @classmethod
-    def at(
-        cls,
-        who: str,
-        base_url: str,
-        key: str = "",
-        *,
-        headers: Mapping[str, str] | None = None,
-        params: dict[str, Any] | None = None,
-        connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        idle_timeout_s: float = IDLE_TIMEOUT_S,
-    ) -> "ResponsesProvider":
-        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
-        authorization = {"Authorization": f"Bearer {key}"} if key else {}
-        return cls(
-            Endpoint(who, f"{base_url.rstrip('/')}/responses", {**authorization, **(headers or {})}),
-            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
-            params=params,
-        )
+    @staticmethod
+    def url_below(base_url: str) -> str:
+        """Return the address that requests are sent to."""
+        return f"{base_url.rstrip('/')}/responses"
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
@@ -87,14 +68,6 @@ class ResponsesProvider:
         return send_request(
             self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
         )
-
-    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
-        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
-        return reduce_schema(schema, OPENAI).said_of(self._endpoint.who)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 open_provider = ResponsesProvider.at

@@ -47,7 +47,7 @@ from bridle.providers.scripted_reply import (
 MAX_KEPT_REQUESTS = 100
 CHUNKS_PER_BREATH = 64  # chunks before other tasks may run; a network would pause more often
 
-Spoken = str | ToolCall | Call
+ScriptedPart = str | ToolCall | Call
 """A part of a reply in `ScriptedProvider.of`."""
 
 
@@ -70,7 +70,7 @@ class ScriptedProvider:
     @classmethod
     def of(
         cls,
-        *replies: Spoken | Fault | Reply | Sequence[Spoken],
+        *replies: ScriptedPart | Fault | Reply | Sequence[ScriptedPart],
         repeat: bool = False,
         name: str = "scripted",
         idle_timeout_s: float = 300.0,
@@ -153,18 +153,18 @@ def _delta(builder: ReplyBuilder, scene: ScriptedReply, chunk: Chunk) -> Delta:
             return builder.call(chunk.index, call_id=call.id, name=call.name, args=chunk.args)
 
 
-def _reply(spoken: Spoken | Fault | Reply | Sequence[Spoken]) -> Reply:
-    match spoken:
+def _reply(scripted: ScriptedPart | Fault | Reply | Sequence[ScriptedPart]) -> Reply:
+    match scripted:
         case Reply():
-            return spoken
+            return scripted
         case str() | ToolCall() | Call():
-            return _reply([spoken])
+            return _reply([scripted])
         case HttpFault() | ErrorFault() | TruncateFault() | GarbageFault() | ResetFault() | HangFault():
-            return Reply(fault=spoken)
+            return Reply(fault=scripted)
         case _:
             return Reply(
-                text="".join(part for part in spoken if isinstance(part, str)),
-                calls=tuple(_call(part) for part in spoken if not isinstance(part, str)),
+                text="".join(part for part in scripted if isinstance(part, str)),
+                calls=tuple(_call(part) for part in scripted if not isinstance(part, str)),
             )
 
 

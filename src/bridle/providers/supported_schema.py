@@ -352,8 +352,8 @@ def _inapplicable_keywords(kinds: list[Any]) -> set[str]:
     """Return the keywords that do not apply to values of these types."""
     if None in kinds:
         return set()
-    spoken = {"number" if kind == "integer" else kind for kind in kinds}
-    return {key for kind, keys in _KEYS_OF.items() if kind not in spoken for key in keys.split()}
+    types = {"number" if kind == "integer" else kind for kind in kinds}
+    return {key for kind, keys in _KEYS_OF.items() if kind not in types for key in keys.split()}
 
 
 def _table(value: Any) -> dict[str, Any]:

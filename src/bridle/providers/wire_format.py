@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
 import msgspec
@@ -22,7 +22,8 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta
-from bridle.providers.http import Endpoint, HttpClient
+from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient
+from bridle.providers.supported_schema import Dialect, reduce_schema
 
 EMPTY = "(empty)"  # the text of an empty user message, because vendors reject an empty one
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # accepted by both Anthropic (characters) and OpenAI (length)
@@ -70,6 +71,57 @@ async def exchange(client: HttpClient, endpoint: Endpoint, body: dict[str, Any],
             if reader.is_done:
                 break
     yield reader.reply()
+
+
+class VendorProvider:
+    """A vendor's API at one endpoint: the base of the providers for each API."""
+
+    dialect: ClassVar[Dialect]
+    """The part of JSON Schema that the vendor enforces."""
+
+    def __init__(
+        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
+    ) -> None:
+        self._endpoint = endpoint
+        self._client = client
+        self._params = params or {}
+
+    @classmethod
+    def at(
+        cls,
+        who: str,
+        base_url: str,
+        key: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        params: dict[str, Any] | None = None,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> Self:
+        """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
+        return cls(
+            Endpoint(who, cls.url_below(base_url), {**cls.key_headers(key), **(headers or {})}),
+            HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
+            params=params,
+        )
+
+    @staticmethod
+    def url_below(base_url: str) -> str:
+        """Return the address that requests are sent to."""
+        raise NotImplementedError
+
+    @staticmethod
+    def key_headers(key: str) -> dict[str, str]:
+        """Return the headers of every request, with the key unless it is empty."""
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
+        """Return the parts of a schema that the vendor cannot enforce, as sentences."""
+        return reduce_schema(schema, self.dialect).said_of(self._endpoint.who)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
 
 
 def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:

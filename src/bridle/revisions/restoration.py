@@ -186,16 +186,16 @@ class Restoration:
             return
         data = self._blobs.get(target.digest)
         self._make_parents(path)
-        aside = self._asides[path.rpartition("/")[0] or "/"]
+        temporary = self._asides[path.rpartition("/")[0] or "/"]
         with _parent(path) as (folder, name):
             if target.kind == "link":
-                os.symlink(os.fsdecode(data), aside, dir_fd=folder)
+                os.symlink(os.fsdecode(data), temporary, dir_fd=folder)
             else:
-                _write_temporary(folder, aside, name, data, target.mode)
+                _write_temporary(folder, temporary, name, data, target.mode)
             try:
-                os.rename(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
-                os.unlink(aside, dir_fd=folder)
+                os.unlink(temporary, dir_fd=folder)
                 raise
 
     def _folder_modes(self) -> dict[str, int]:
@@ -258,10 +258,10 @@ def _parent(path: str) -> Iterator[tuple[int, str]]:
         os.close(folder)
 
 
-def _write_temporary(folder: int, aside: str, name: str, data: bytes, mode: int) -> None:
+def _write_temporary(folder: int, temporary: str, name: str, data: bytes, mode: int) -> None:
     """Write a temporary file that replaces `name`, with its owner and this mode."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(aside, flags, 0o600, dir_fd=folder)
+    descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
     try:
         rest = memoryview(data)
         while rest:
@@ -269,7 +269,7 @@ def _write_temporary(folder: int, aside: str, name: str, data: bytes, mode: int)
         _copy_owner(descriptor, folder, name)
         os.fchmod(descriptor, mode)
     except BaseException:
-        os.unlink(aside, dir_fd=folder)
+        os.unlink(temporary, dir_fd=folder)
         raise
     finally:
         os.close(descriptor)

@@ -17,9 +17,9 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ProcessSpec
 from bridle.sandbox import launcher
 from bridle.sandbox.bubblewrap import MAX_STARTS, is_mount_race
-from bridle.sandbox.changes import ProgramChanges
 from bridle.sandbox.interpreter import find_interpreter
 from bridle.sandbox.syscall_watch import SyscallWatch
+from bridle.sandbox.traps import ProgramChanges
 
 _BOOT = (
     "import marshal;code,setup=marshal.load(open({fd},'rb'));own={{'__name__':'launcher'}};"

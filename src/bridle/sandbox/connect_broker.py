@@ -115,13 +115,13 @@ class ConnectBroker:
 
 
 class _Target:
-    def __init__(self, address: bytes, held: int = -1) -> None:
+    def __init__(self, address: bytes, anchor: int = -1) -> None:
         self.address = address
-        self._held = held
+        self._anchor = anchor
 
     def close(self) -> None:
-        if self._held >= 0:
-            os.close(self._held)
+        if self._anchor >= 0:
+            os.close(self._anchor)
 
 
 def _borrow(pid: int, descriptor: int) -> int:

@@ -77,10 +77,10 @@ def main(setup: dict[str, Any]) -> None:
         _restrict(setup["landlock"])
     carried = []
     if setup["listen"]:
-        door = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
-        door.bind(("127.0.0.1", 0))
-        door.listen(64)
-        carried.append(door.fileno())
+        relay = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+        relay.bind(("127.0.0.1", 0))
+        relay.listen(64)
+        carried.append(relay.fileno())
     if setup["diagnose"]:
         carried.append(_open_diagnosis())
     _send(channel, b"H", 0, 0, carried)

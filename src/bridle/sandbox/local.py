@@ -20,17 +20,16 @@ from bridle.core.ports import Process, ProcessSpec, SandboxKind, SandboxStatus
 from bridle.sandbox import bubblewrap, landlock, syscalls
 from bridle.sandbox.cell import Cell, open_cell
 from bridle.sandbox.connect_broker import ConnectBroker
-from bridle.sandbox.path_check import build_path_check
 from bridle.sandbox.probe import find_status
-from bridle.sandbox.protected_paths import ProtectedPaths, find_protected_paths
+from bridle.sandbox.protected_paths import ProtectedPaths, build_path_check, find_protected_paths
 from bridle.sandbox.proxy import Policy, Proxy, proxy_environment
-from bridle.sandbox.seccomp_filter import assemble, pack
 from bridle.sandbox.syscall_watch import SyscallWatch
+from bridle.sandbox.syscalls import assemble, pack
 from bridle.sandbox.traps import TrapCheck, Traps
 from bridle.sandbox.unix_sockets import Listeners
 from bridle.sandbox.visible_paths import find_visible_paths, is_visible
-from bridle.system import processes
 from bridle.system.platform import is_linux
+from bridle.system.processes import process_exists
 
 _SCRATCH = re.compile(r"bridle-scratch-(\d+)-\w+")
 
@@ -318,7 +317,7 @@ def _make_scratch(folder: str) -> str:
     with os.scandir(folder) as entries:
         for entry in entries:
             owner = _SCRATCH.fullmatch(entry.name)
-            if owner and not processes.process_exists(int(owner[1])):
+            if owner and not process_exists(int(owner[1])):
                 shutil.rmtree(entry.path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"bridle-scratch-{os.getpid()}-", dir=folder)
 

@@ -137,7 +137,7 @@ class ClusterPort(Protocol):
         """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         ...
 
-    async def order(self, order: Job, leg: str) -> None:
+    async def order(self, order: Job, assignment: str) -> None:
         """Order another job, after a short delay."""
         ...
 
@@ -153,35 +153,35 @@ class JobRunner:
         self._service = service
         self._track = track
         self._around = around
-        self._legs: dict[SessionId, DrivenSession] = {}
+        self._driven: dict[SessionId, DrivenSession] = {}
         self.is_stopping = False
         """True once the worker is stopping: unfinished runs continue on another worker."""
 
     @property
     def sessions(self) -> tuple[SessionId, ...]:
         """The sessions driven here."""
-        return tuple(self._legs)
+        return tuple(self._driven)
 
     async def submit(self, session: SessionId, command: Command) -> Receipt:
         """Submit a command to a session that is driven here; raises NotDrivenHere."""
-        leg = self._legs.get(session)
-        if leg is None and self._service.is_busy(session):  # a sub-agent, driven by the job of its parent
-            leg = DrivenSession()
-            leg.wake()
-        if leg is None or leg.is_ending:
+        driven = self._driven.get(session)
+        if driven is None and self._service.is_busy(session):  # a sub-agent, driven by the job of its parent
+            driven = DrivenSession()
+            driven.wake()
+        if driven is None or driven.is_ending:
             raise NotDrivenHere(f"session {session} is not driven here")
-        leg.hold()
+        driven.hold()
         try:
-            await leg.ready.wait()
-            if not leg.takes(command):
+            await driven.ready.wait()
+            if not driven.takes(command):
                 raise NotDrivenHere(f"session {session} is not driven here")
             return await self._confirmed(session, command)
         except BridleError as error:
-            now = self._legs.get(session)
-            is_leaving = now is not leg or now.is_ending
+            now = self._driven.get(session)
+            is_leaving = now is not driven or now.is_ending
             raise self._as_refused(session, error, is_leaving=is_leaving) from error
         finally:
-            leg.release()
+            driven.release()
 
     async def drive(self, name: str, text: str, tell: Tell) -> str:
         """Run a job to its end; `tell` gets the outcome of the command."""
@@ -194,32 +194,32 @@ class JobRunner:
             return "refused"
         if self.is_stopping:
             return await self._give_back(order, name, tell)
-        session, leg = order.session, DrivenSession()
+        session, driven = order.session, DrivenSession()
         try:
-            outcome = await self._outcome(order, leg, name)
+            outcome = await self._outcome(order, driven, name)
             await tell(encode_outcome(outcome))
             is_refused = isinstance(outcome, Exception)
-            if self._legs.get(session) is not leg:
+            if self._driven.get(session) is not driven:
                 return "refused" if is_refused else "passed on"
-            await self._until_rest(session, leg)
+            await self._until_rest(session, driven)
             left = await self._left(order, name)
             return "refused" if is_refused and left == "ended" else left
         finally:
-            self._let_go(session, leg)
+            self._let_go(session, driven)
 
-    async def _outcome(self, order: Job, leg: DrivenSession, name: str) -> Receipt | Exception:
+    async def _outcome(self, order: Job, driven: DrivenSession, name: str) -> Receipt | Exception:
         """Have the command taken; return the outcome for the sender."""
-        leg.hold()
+        driven.hold()
         try:
-            return await self._take_or_pass_on(order, leg)
+            return await self._take_or_pass_on(order, driven)
         except BridleError as error:
             return self._as_refused(order.session, error)
         except Exception as error:
             log.exception("assignment %s of session %s failed", name, order.session)
             return error
         finally:
-            leg.ready.set()
-            leg.release()
+            driven.ready.set()
+            driven.release()
 
     async def _give_back(self, order: Job, name: str, tell: Tell) -> str:
         """Requeue a job that arrived while we are stopping, for another worker."""
@@ -245,96 +245,96 @@ class JobRunner:
     async def set_aside_resting(self, after_s: float) -> None:
         """Release the sessions whose runs have waited this long for a person."""
         now = time.monotonic()
-        for session, leg in list(self._legs.items()):
-            if leg.taking or leg.is_ending or not self._service.rests(session):
-                leg.rested = None
+        for session, driven in list(self._driven.items()):
+            if driven.taking or driven.is_ending or not self._service.rests(session):
+                driven.rested = None
                 continue
             seq = (await self._service.ask(Status(session))).seq
-            if leg.rested is None or leg.rested[0] != seq:
-                leg.rested = (seq, now)
-            elif now - leg.rested[1] >= after_s and not leg.taking:
-                leg.is_ending = True
+            if driven.rested is None or driven.rested[0] != seq:
+                driven.rested = (seq, now)
+            elif now - driven.rested[1] >= after_s and not driven.taking:
+                driven.is_ending = True
                 await self._service.set_aside(session)
 
     # ------------------------------------------------------------------ start
 
-    async def _enter(self, session: SessionId, leg: DrivenSession) -> bool:
+    async def _enter(self, session: SessionId, driven: DrivenSession) -> bool:
         """Start to drive the session; False if it is already driven."""
-        if session in self._legs or await self._service.ask(IsRunning(session)) or session in self._legs:
+        if session in self._driven or await self._service.ask(IsRunning(session)) or session in self._driven:
             return False
-        self._legs[session] = leg
+        self._driven[session] = driven
         self._track.begin(session)
         return True
 
-    def _let_go(self, session: SessionId, leg: DrivenSession) -> None:
-        if self._legs.get(session) is leg:
-            del self._legs[session]
+    def _let_go(self, session: SessionId, driven: DrivenSession) -> None:
+        if self._driven.get(session) is driven:
+            del self._driven[session]
             self._track.end(session)
 
-    async def _take_or_pass_on(self, order: Job, leg: DrivenSession) -> Receipt:
+    async def _take_or_pass_on(self, order: Job, driven: DrivenSession) -> Receipt:
         """Have the command taken, by this job if no worker drives the session yet, else by that worker."""
         deadline = time.monotonic() + BUSY_S
         session = order.session
         while True:
             try:
-                if await self._enter(session, leg):
-                    return await self._take(order, leg)
-                if session in self._legs:
+                if await self._enter(session, driven):
+                    return await self._take(order, driven)
+                if session in self._driven:
                     return await self.submit(session, order.command)
                 return await self._around.forward(session, order.command)
             except NotDrivenHere:
                 is_late = time.monotonic() > deadline
             except SessionBusy:  # from a worker that was faster, or from the run itself
-                if self._legs.get(session) is not leg or self._service.is_busy(session):
+                if self._driven.get(session) is not driven or self._service.is_busy(session):
                     raise
                 is_late = time.monotonic() > deadline
-            self._let_go(session, leg)
+            self._let_go(session, driven)
             if is_late:
                 raise SessionBusy(
                     f"session {session} is held by a worker that does not answer", hint="bridle scale status"
                 )
             await asyncio.sleep(AGAIN_S)
 
-    async def _take(self, order: Job, leg: DrivenSession) -> Receipt:
+    async def _take(self, order: Job, driven: DrivenSession) -> Receipt:
         """Submit the command, after resuming an unfinished run."""
         session, command = order.session, order.command
-        glance = await self._service.ask(Status(session))
+        status = await self._service.ask(Status(session))
         if not isinstance(command, AROUND_RUNS):
             try:
-                await self._around.bring(session, glance.facts.created.cwd)
+                await self._around.bring(session, status.facts.created.cwd)
             except WorkspaceLost as error:
-                await self._lose(session, glance, str(error))
+                await self._lose(session, status, str(error))
                 raise
         if await self._is_done(order):
-            return Receipt(glance.seq)
+            return Receipt(status.seq)
         resumed: Receipt | None = None
-        if glance.run is not None and not isinstance(command, AROUND_RUNS):
-            resumed = await self._go_on(order, glance)
-        if glance.run is None or resumed is not None:
-            leg.wake()
+        if status.run is not None and not isinstance(command, AROUND_RUNS):
+            resumed = await self._go_on(order, status)
+        if status.run is None or resumed is not None:
+            driven.wake()
         if isinstance(command, Resume) and (resumed is not None or order.tries):
-            receipt = resumed or Receipt(glance.seq)
+            receipt = resumed or Receipt(status.seq)
         else:
             receipt = await self._confirmed(session, command)
         if not isinstance(command, AROUND_RUNS):
-            leg.wake()
-            if glance.facts.queue:
+            driven.wake()
+            if status.facts.queue:
                 await self._service.begin_queued(session)
         return receipt
 
-    async def _go_on(self, order: Job, glance: SessionStatus) -> Receipt | None:
+    async def _go_on(self, order: Job, status: SessionStatus) -> Receipt | None:
         options = order.command.options if isinstance(order.command, Resume) else Resume().options
         try:
             return await self._service.submit(order.session, Resume(options))
         except BridleError as error:
             if order.tries >= MAX_TRIES:
-                await self._lose(order.session, glance, f"it could not continue: {error}")
+                await self._lose(order.session, status, f"it could not continue: {error}")
             if not isinstance(order.command, Prompt) or isinstance(error, PASSING):
                 raise
             return None  # the prompt ends the run that cannot be resumed
 
-    async def _lose(self, session: SessionId, glance: SessionStatus, why: str) -> None:
-        if glance.run is not None:
+    async def _lose(self, session: SessionId, status: SessionStatus, why: str) -> None:
+        if status.run is not None:
             log.warning("session %s: %s", session, why)
             await self._service.give_up(session, why)
 
@@ -352,12 +352,12 @@ class JobRunner:
         """Submit a command; return for a person's answer only once it is recorded."""
         if not isinstance(command, Decide | Reply):
             return await self._service.submit(session, command)
-        glance = await self._service.ask(Status(session))
-        if not _is_asked(glance, command):
+        status = await self._service.ask(Status(session))
+        if not _is_asked(status, command):
             return await self._service.submit(session, command)
         try:
             async with asyncio.timeout(ANSWER_S):
-                return await self._recorded(session, command, glance.seq)
+                return await self._recorded(session, command, status.seq)
         except TimeoutError:
             raise SessionBusy(f"session {session} did not accept the answer in time") from None
 
@@ -382,13 +382,13 @@ class JobRunner:
 
     # ------------------------------------------------------------------ end
 
-    async def _until_rest(self, session: SessionId, leg: DrivenSession) -> None:
+    async def _until_rest(self, session: SessionId, driven: DrivenSession) -> None:
         """Wait until no run is active and no command is being submitted."""
-        while not leg.is_ending:
+        while not driven.is_ending:
             await self._service.until_free(session)
-            await leg.quiet.wait()
-            if not (leg.taking or self._service.is_busy(session)):
-                leg.is_ending = True
+            await driven.quiet.wait()
+            if not (driven.taking or self._service.is_busy(session)):
+                driven.is_ending = True
             elif self.is_stopping:  # a run whose end was cut off never becomes free
                 await asyncio.sleep(AGAIN_S)
 
@@ -406,27 +406,27 @@ class JobRunner:
 
     async def _leave(self, order: Job, name: str) -> str:
         """Make sure that a run which neither ended nor waits for a person continues on some worker."""
-        glance = await self._service.ask(Status(order.session))
-        if glance.run is None and (order.tries >= MAX_TRIES or not _has_next(glance)):
+        status = await self._service.ask(Status(order.session))
+        if status.run is None and (order.tries >= MAX_TRIES or not _has_next(status)):
             return "ended"
-        if glance.run is not None and not self.is_stopping and (glance.run.approvals or glance.run.questions):
+        if status.run is not None and not self.is_stopping and (status.run.approvals or status.run.questions):
             return "rests"
         if order.tries >= MAX_TRIES:
-            await self._lose(order.session, glance, "it failed too often")
+            await self._lose(order.session, status, "it failed too often")
             return "given up"
         tries = max(1, order.tries) if self.is_stopping else order.tries + 1
-        await self._around.order(Job(order.session, Resume(), glance.seq, tries), name)
+        await self._around.order(Job(order.session, Resume(), status.seq, tries), name)
         return "continues elsewhere"
 
 
-def _is_asked(glance: SessionStatus, answer: Decide | Reply) -> bool:
-    if glance.run is None:
+def _is_asked(status: SessionStatus, answer: Decide | Reply) -> bool:
+    if status.run is None:
         return False
-    asked = glance.run.approvals if isinstance(answer, Decide) else glance.run.questions
+    asked = status.run.approvals if isinstance(answer, Decide) else status.run.questions
     return any(one.call_id == answer.call_id for one in asked)
 
 
-def _has_next(glance: SessionStatus) -> bool:
+def _has_next(status: SessionStatus) -> bool:
     """Return whether a queued prompt is due to run."""
-    was_stopped = glance.last is not None and glance.last.outcome in ("cancelled", "denied")
-    return bool(glance.facts.queue) and not was_stopped
+    was_stopped = status.last is not None and status.last.outcome in ("cancelled", "denied")
+    return bool(status.facts.queue) and not was_stopped

@@ -20,7 +20,7 @@ from bridle.core.session_api import Receipt, SessionApi, SessionNews
 from bridle.core.session_status import SessionStatus
 from bridle.scale.assignments import JobRunner
 from bridle.scale.command_router import CommandRouter
-from bridle.scale.member_cache import MemberCache
+from bridle.scale.members import MemberCache
 from bridle.scale.peer_connections import PeerConnections
 from bridle.sessions.service import SessionService
 from bridle.stores.postgres.store import PostgresStore
@@ -146,7 +146,7 @@ class ClusterApi:
         peers: PeerConnections,
         *,
         me: str,
-        legs: JobRunner | None = None,
+        runner: JobRunner | None = None,
     ) -> None:
         """Set the parts; `assignments` runs the jobs of this process if it is a worker."""
         self._me = me
@@ -155,7 +155,7 @@ class ClusterApi:
         self._routing = routing
         self._roster = roster
         self._peers = peers
-        self._legs = legs
+        self._runner = runner
 
     async def create(
         self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
@@ -169,9 +169,9 @@ class ClusterApi:
             raise SessionBusy(f"session {session} is running", hint="cancel the run first")
         if isinstance(command, Fork | Delete):
             return await self._service.submit(session, command)
-        if self._legs is not None:
+        if self._runner is not None:
             with suppress(NotDrivenHere):
-                return await self._legs.submit(session, command)
+                return await self._runner.submit(session, command)
         return await self._routing.submit(session, command, await self._service.ask(Status(session)))
 
     # ------------------------------------------------------------------ queries
@@ -256,13 +256,13 @@ class ClusterApi:
 
     async def _watch_all(self) -> AsyncGenerator[SessionNews, None]:
         """Yield the state of the sessions in memory on all machines, then each change."""
-        heard = NewsMerger()
-        everywhere = WorkerTasks(self._roster, self._peers, self._me, heard.listen)
-        here = heard.listen(self._me, self._service, lambda: None)
+        merger = NewsMerger()
+        everywhere = WorkerTasks(self._roster, self._peers, self._me, merger.listen)
+        here = merger.listen(self._me, self._service, lambda: None)
         tasks = [asyncio.create_task(here), asyncio.create_task(everywhere.keep())]
         try:
             while True:
-                for news in await heard.take():
+                for news in await merger.take():
                     yield news
         finally:
             for task in tasks:

@@ -10,8 +10,9 @@ A resent prompt has the same key, so it is taken once.
 """
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,12 +24,66 @@ from bridle.core.protocol import Cancel, Command, Prompt, RunOptions, Steer
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.session_status import SessionStatus
 from bridle.core.tenancy import tenant_of
-from bridle.scale.durable import JobQueue
+from bridle.scale.durable import JobQueue, QueueSpec
 from bridle.scale.jobs import Job, decode_outcome
-from bridle.scale.member_cache import MemberCache
+from bridle.scale.members import MemberCache
 from bridle.scale.peer_connections import PeerConnections
-from bridle.scale.queues import choose_label, choose_queue
 from bridle.stores.postgres.pool import Postgres
+
+# ---------------------------------------------------------------------------- queues
+# Chooses the queue of a job, by the label its worker needs, by the session's machine and by the model.
+#
+# ```
+# bridle                 any worker
+# bridle.gpu             one with the label gpu
+# bridle@build-3         one on that machine, where the session's folder is
+# bridle.gpu:…           the same for a model that has its own limits
+# ```
+
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def choose_label(scale: ScaleSettings, *, agent: str, folder: str, tenant: str) -> str:
+    """Return the label that a session's worker must have; empty for none."""
+    for place in scale.placement:
+        is_inside = not place.folder or f"{folder}/".startswith(f"{place.folder.rstrip('/')}/")
+        if place.agent in ("", agent) and place.tenant in ("", tenant) and is_inside:
+            return place.label
+    return ""
+
+
+def choose_queue(scale: ScaleSettings, *, label: str, node: str, model: str) -> QueueSpec:
+    """Return the queue of a session: that of its machine if it is bound to one, else that of its label."""
+    name = f"bridle@{node}" if node else "bridle" + (f".{label}" if label else "")
+    return _lane(scale, name, model)
+
+
+def list_queues(scale: ScaleSettings, node: str) -> Iterator[QueueSpec]:
+    """Yield the queues that a worker serves."""
+    names = [f"bridle.{label}" for label in scale.labels]
+    if not scale.only_labels:
+        names.append("bridle")
+    if scale.workspaces == "local":
+        names.append(f"bridle@{node}")
+    for name in names:
+        yield _lane(scale, name, "")
+        yield from (_lane(scale, name, model) for model in scale.models)
+
+
+def _lane(scale: ScaleSettings, name: str, model: str) -> QueueSpec:
+    tenants, limits = scale.tenants, scale.models.get(model)
+    return QueueSpec(
+        name=name if limits is None else f"{name}:{_ODD.sub('-', model)}",
+        runs=None if limits is None else limits.runs,
+        starts=None if limits is None or limits.starts is None else (limits.starts, float(limits.period)),
+        tenant_runs=tenants.runs,
+        tenant_starts=None if tenants.starts is None else (tenants.starts, float(tenants.period)),
+    )
+
+
+# ---------------------------------------------------------------------------- command router
+
 
 AGAIN_S = 0.05
 FIRST = 1  # the priority of commands for a run that has started
@@ -72,7 +127,7 @@ class CommandRouter:
 
     async def has_job(self, session: SessionId) -> bool:
         """Return whether a job of a session is running or waiting."""
-        return await self._dispatch.has_leg(session)
+        return await self._dispatch.has_job(session)
 
     async def api_of(self, session: SessionId) -> SessionApi | None:
         """Return the worker that drives a session, if it is not this one; raises OSError, StoreError."""
@@ -101,7 +156,7 @@ class CommandRouter:
 
     # ------------------------------------------------------------------ commands
 
-    async def submit(self, session: SessionId, command: Command, glance: SessionStatus) -> Receipt:
+    async def submit(self, session: SessionId, command: Command, status: SessionStatus) -> Receipt:
         """Have a command taken by the right worker; raises SessionError, StoreError."""
         command = self._named(command)
         deadline = time.monotonic() + float(self._scale.take_timeout)
@@ -110,7 +165,7 @@ class CommandRouter:
             holder, node = await self._where(session)
             try:
                 if not holder or holder == self._me:
-                    return await self._by_leg(session, command, glance, node)
+                    return await self._by_assignment(session, command, status, node)
                 return await self.send_to_worker(holder, session, command)
             except NotDrivenHere:
                 if time.monotonic() > deadline:
@@ -145,30 +200,34 @@ class CommandRouter:
         finally:
             task.cancel()
 
-    async def order(self, order: Job, glance: SessionStatus, *, leg: str, delay_s: float = 0.0) -> None:
+    async def order(
+        self, order: Job, status: SessionStatus, *, assignment: str, delay_s: float = 0.0
+    ) -> None:
         """Put a job on the queue that suitable workers serve."""
-        session, created = order.session, glance.facts.created
+        session, created = order.session, status.facts.created
         _, node = await self._where(session)
         tenant = tenant_of(session)
         label = choose_label(self._scale, agent=created.agent, folder=created.cwd, tenant=tenant)
-        model = self._model(order, glance)
+        model = self._model(order, status)
         if node:
             await self._require_node(session, node)
         lane = choose_queue(self._scale, label=label, node=node, model=model)
         priority = self._scale.priority if isinstance(order.command, Prompt) else FIRST
-        await self._dispatch.enqueue(leg, order, lane, tenant=tenant, priority=priority, delay_s=delay_s)
+        await self._dispatch.enqueue(
+            assignment, order, lane, tenant=tenant, priority=priority, delay_s=delay_s
+        )
 
-    async def _by_leg(
-        self, session: SessionId, command: Command, glance: SessionStatus, node: str
+    async def _by_assignment(
+        self, session: SessionId, command: Command, status: SessionStatus, node: str
     ) -> Receipt:
         if isinstance(command, Cancel) and (waiting := await self._dispatch.waiting(session)):
             if not await self._dispatch.call_off(waiting):
                 raise NotDrivenHere(f"a worker has just started session {session}")
-            if glance.run is None and not glance.facts.queue:  # else queued prompts would never run
-                return Receipt(glance.seq)
-        leg = f"{session}:{self._new_id()}"
-        await self.order(Job(session, command, glance.seq), glance, leg=leg)
-        return decode_outcome(await self._dispatch.taken(leg, float(self._scale.take_timeout)))
+            if status.run is None and not status.facts.queue:  # else queued prompts would never run
+                return Receipt(status.seq)
+        assignment = f"{session}:{self._new_id()}"
+        await self.order(Job(session, command, status.seq), status, assignment=assignment)
+        return decode_outcome(await self._dispatch.taken(assignment, float(self._scale.take_timeout)))
 
     def _named(self, command: Command) -> Command:
         """Give the command a deduplication key, and drop options that apply only on the sender's machine."""
@@ -179,13 +238,13 @@ class CommandRouter:
             return replace(command, key=f"leg-{self._new_id()}")
         return command
 
-    def _model(self, order: Job, glance: SessionStatus) -> str:
+    def _model(self, order: Job, status: SessionStatus) -> str:
         if not self._scale.models:
             return ""
         options = order.command.options if isinstance(order.command, Prompt) else RunOptions()
-        created = glance.facts.created
-        if glance.run is not None:
-            return glance.run.model
+        created = status.facts.created
+        if status.run is not None:
+            return status.run.model
         return options.model or self._model_of(options.agent or created.agent, created.cwd)
 
     async def _require_node(self, session: SessionId, node: str) -> None:

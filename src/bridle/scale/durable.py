@@ -40,7 +40,7 @@ from bridle.system.current_tenant import current
 
 T = TypeVar("T")
 
-LEG, STINT = "bridle.leg", "bridle.stint"
+ASSIGNMENT, LEASE = "bridle.leg", "bridle.stint"
 PROTOCOL = "1"
 """The version of the job format; workers ignore other versions. It changes when old and new cannot mix."""
 TAKEN = "taken"
@@ -109,13 +109,20 @@ class JobQueue:
         return self._client
 
     async def enqueue(
-        self, leg: str, order: Job, lane: QueueSpec, *, tenant: str, priority: int, delay_s: float = 0.0
+        self,
+        assignment: str,
+        order: Job,
+        lane: QueueSpec,
+        *,
+        tenant: str,
+        priority: int,
+        delay_s: float = 0.0,
     ) -> None:
         """Put a job on a queue; does nothing if the queue already has one with this id."""
         options: EnqueueOptions = {
-            "workflow_name": LEG,
+            "workflow_name": ASSIGNMENT,
             "queue_name": lane.name,
-            "workflow_id": leg,
+            "workflow_id": assignment,
             "app_version": PROTOCOL,
             "priority": priority,
             "attributes": {"session": order.session},
@@ -126,51 +133,51 @@ class JobQueue:
             options["queue_partition_key"] = tenant or "-"
         await self._engine.enqueue_async(options, encode_job(order))
 
-    async def taken(self, leg: str, timeout_s: float) -> str:
+    async def taken(self, assignment: str, timeout_s: float) -> str:
         """Wait until a worker has taken the command of a job; return the outcome as text.
 
         Raises SessionBusy if no worker has started it in time, SessionNotRunning if it was cancelled.
         """
         deadline = asyncio.get_running_loop().time() + timeout_s
         while True:
-            text: str | None = await self._engine.get_event_async(leg, TAKEN, LOOK_S)
+            text: str | None = await self._engine.get_event_async(assignment, TAKEN, LOOK_S)
             if text is not None:
                 return text
-            found = await self._engine.list_workflows_async(workflow_ids=[leg], load_input=False)
+            found = await self._engine.list_workflows_async(workflow_ids=[assignment], load_input=False)
             status = found[0].status if found else "CANCELLED"
             if status in ("CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
                 raise SessionNotRunning("this was cancelled before it started")
             if status == "SUCCESS":
-                said: str | None = await self._engine.get_event_async(leg, TAKEN, 0.0)
+                said: str | None = await self._engine.get_event_async(assignment, TAKEN, 0.0)
                 if said is None:
                     raise SessionNotRunning("a worker ended this without a result", hint="check the session")
                 return said
             is_untouched = status != "PENDING" and not found[0].executor_id
             if is_untouched and asyncio.get_running_loop().time() > deadline:
-                if await self.call_off([leg]):
+                if await self.call_off([assignment]):
                     raise SessionBusy(
                         f"no worker accepted this within {timeout_s:g} s",
                         hint="bridle scale status shows workers and queued work",
                     )
                 # A worker started it just now. Once resumed, it finds its work and reports the outcome.
-                await self._engine.resume_workflows_async([leg], queue_name=found[0].queue_name)
+                await self._engine.resume_workflows_async([assignment], queue_name=found[0].queue_name)
 
     async def waiting(self, session: SessionId) -> list[str]:
         """Return the jobs of a session that no worker has started."""
-        return await self._legs(status="ENQUEUED", attributes={"session": session})
+        return await self._assignments(status="ENQUEUED", attributes={"session": session})
 
-    async def has_leg(self, session: SessionId) -> bool:
+    async def has_job(self, session: SessionId) -> bool:
         """Return whether a job of a session is running or waiting."""
         found = ["ENQUEUED", "PENDING", "DELAYED"]
-        return bool(await self._legs(status=found, attributes={"session": session}, limit=1))
+        return bool(await self._assignments(status=found, attributes={"session": session}, limit=1))
 
-    async def call_off(self, legs: Sequence[str]) -> bool:
+    async def call_off(self, assignments: Sequence[str]) -> bool:
         """Cancel jobs that no worker has started; False if one has started meanwhile, whose run continues."""
-        if not legs:
+        if not assignments:
             return True
-        await self._engine.cancel_workflows_async(list(legs))
+        await self._engine.cancel_workflows_async(list(assignments))
         found = await self._engine.list_workflows_async(
-            workflow_ids=list(legs), load_input=False, load_output=False
+            workflow_ids=list(assignments), load_input=False, load_output=False
         )
         return not any(status.executor_id for status in found)
 
@@ -180,19 +187,19 @@ class JobQueue:
         Only one process may do this at a time, because the jobs are listed before their workers are checked.
         """
         count = 0
-        for kind in (LEG, STINT):
+        for kind in (ASSIGNMENT, LEASE):
             found = await self._pending(kind)
             for executor in {status.executor_id or "" for status in found}:
                 if not await is_gone(executor):
                     continue
                 cut_off = [status for status in found if (status.executor_id or "") == executor]
-                if kind == STINT:
+                if kind == LEASE:
                     await self._engine.cancel_workflows_async([status.workflow_id for status in cut_off])
                     continue
                 for lane in {status.queue_name for status in cut_off}:
-                    legs = [status.workflow_id for status in cut_off if status.queue_name == lane]
-                    await self._engine.resume_workflows_async(legs, queue_name=lane)
-                    count += len(legs)
+                    assignments = [status.workflow_id for status in cut_off if status.queue_name == lane]
+                    await self._engine.resume_workflows_async(assignments, queue_name=lane)
+                    count += len(assignments)
         return count
 
     async def _pending(self, kind: str) -> list[WorkflowStatus]:
@@ -212,12 +219,12 @@ class JobQueue:
 
     async def counts(self) -> dict[str, int]:
         """Return the numbers of waiting and running jobs."""
-        waiting = await self._legs(status="ENQUEUED")
-        return {"waiting": len(waiting), "running": len(await self._legs(status="PENDING"))}
+        waiting = await self._assignments(status="ENQUEUED")
+        return {"waiting": len(waiting), "running": len(await self._assignments(status="PENDING"))}
 
-    async def _legs(self, **wanted: Any) -> list[str]:
+    async def _assignments(self, **wanted: Any) -> list[str]:
         found = await self._engine.list_workflows_async(
-            name=LEG, load_input=False, load_output=False, **wanted
+            name=ASSIGNMENT, load_input=False, load_output=False, **wanted
         )
         return [status.workflow_id for status in found]
 
@@ -241,7 +248,7 @@ class Executor:
         self._url = url
         self._worker = worker
         self._drive: Drive | None = None
-        self._stints: dict[SessionId, _Lease] = {}
+        self._leases: dict[SessionId, _Lease] = {}
         self._numbers = count(1)
 
     async def launch(self, drive: Drive, lanes: Sequence[QueueSpec], *, runs: int, poll_s: float) -> None:
@@ -257,14 +264,14 @@ class Executor:
         }
         DBOS(config=config)
 
-        async def leg(order: str) -> str:
-            return await self._leg(order)
+        async def assignment(order: str) -> str:
+            return await self._assignment(order)
 
-        async def stint(session: str) -> str:
+        async def lease(session: str) -> str:
             return await self._live(SessionId(session))
 
-        DBOS.workflow(name=LEG)(leg)
-        self._stint = DBOS.workflow(name=STINT)(stint)
+        DBOS.workflow(name=ASSIGNMENT)(assignment)
+        self._lease = DBOS.workflow(name=LEASE)(lease)
         DBOS.listen_queues([lane.name for lane in lanes])
         DBOS.launch()
         for lane in lanes:
@@ -289,31 +296,31 @@ class Executor:
 
     # ------------------------------------------------------------------ jobs
 
-    async def _leg(self, order: str) -> str:
+    async def _assignment(self, order: str) -> str:
         assert self._drive is not None
-        leg = DBOS.workflow_id
-        assert leg is not None
+        assignment = DBOS.workflow_id
+        assert assignment is not None
 
         async def tell(text: str) -> None:
             try:
                 await DBOS.set_event_async(TAKEN, text)
             except dbos_errors.DBOSException as error:  # it was just cancelled: no caller waits any more
-                log.info("leg %s: %s", leg, error)
+                log.info("leg %s: %s", assignment, error)
 
-        return await self._drive(leg, order, tell)
+        return await self._drive(assignment, order, tell)
 
     # ------------------------------------------------------------------ steps
 
     def begin(self, session: SessionId) -> None:
         """Mark the start of a session's job here: its work becomes steps of an attempt."""
-        self._stints[session] = _Lease(Context())
+        self._leases[session] = _Lease(Context())
 
     def end(self, session: SessionId) -> None:
         """Mark the end of a session's job."""
-        if (stint := self._stints.pop(session, None)) is not None:
-            stint.over.set()
-            if not stint.began.done():  # it never will
-                stint.began.set_result(None)
+        if (lease := self._leases.pop(session, None)) is not None:
+            lease.over.set()
+            if not lease.began.done():  # it never will
+                lease.began.set_result(None)
 
     async def perform(
         self, session: SessionId, name: str, work: Callable[[], Coroutine[Any, Any, None]]
@@ -341,7 +348,7 @@ class Executor:
         """Run a sub-agent as an attempt below its parent's."""
         context = await self._context(parent)
         if context is not None:
-            self._stints[child] = _Lease(context.copy())
+            self._leases[child] = _Lease(context.copy())
         try:
             await life()
         finally:
@@ -352,30 +359,30 @@ class Executor:
 
         None if the session has no attempt or DBOS is about to stop: then only the journal keeps track.
         """
-        stint = self._stints.get(session)
-        if stint is None:
+        lease = self._leases.get(session)
+        if lease is None:
             return None
-        if stint.starting is None:
+        if lease.starting is None:
             start = self._start(session)
-            stint.starting = asyncio.get_running_loop().create_task(start, context=stint.above)
+            lease.starting = asyncio.get_running_loop().create_task(start, context=lease.above)
         try:
-            await asyncio.shield(stint.starting)
+            await asyncio.shield(lease.starting)
         except dbos_errors.DBOSException as error:
             log.info("session %s goes on without steps: %s", session, error)
             return None
-        return await asyncio.shield(stint.began)
+        return await asyncio.shield(lease.began)
 
     async def _start(self, session: SessionId) -> None:
         name = f"{session}/{self._worker[-8:]}/{next(self._numbers)}"
         with SetWorkflowID(name):
-            await DBOS.start_workflow_async(self._stint, session)
+            await DBOS.start_workflow_async(self._lease, session)
 
     async def _live(self, session: SessionId) -> str:
-        stint = self._stints.get(session)
-        if stint is None or stint.began.done():
+        lease = self._leases.get(session)
+        if lease is None or lease.began.done():
             return "over"
-        stint.began.set_result(copy_context())
-        await stint.over.wait()
+        lease.began.set_result(copy_context())
+        await lease.over.wait()
         return "over"
 
 

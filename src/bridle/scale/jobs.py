@@ -8,8 +8,6 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Command
 from bridle.core.session_api import Receipt
 
-MAX_ORDER_BYTES = 48 * 1024 * 1024  # the longest job is a prompt with images
-
 
 class Job(Struct, frozen=True, omit_defaults=True):
     """A job: claim a session, submit a command and drive the session until it rests."""

@@ -30,14 +30,12 @@ from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.tenant_budget import NANO, Reservation
 from bridle.scale.assignments import JobRunner
 from bridle.scale.cluster_api import ClusterApi
-from bridle.scale.command_router import CommandRouter, ModelOf
+from bridle.scale.command_router import CommandRouter, ModelOf, list_queues
 from bridle.scale.durable import Executor, JobQueue
 from bridle.scale.durable import migrate as migrate_engine
 from bridle.scale.jobs import Job
-from bridle.scale.member_cache import MemberCache
-from bridle.scale.members import Member, Members
-from bridle.scale.peer_connections import PeerConnections, Reach
-from bridle.scale.queues import list_queues
+from bridle.scale.members import Member, MemberCache, Members
+from bridle.scale.peer_connections import Connect, PeerConnections
 from bridle.scale.remote_events import RemoteEvents
 from bridle.scale.tenant_folders import TenantFolders
 from bridle.sessions.service import SessionService
@@ -60,17 +58,17 @@ AT_ONCE = 500
 TAIL = 2_000  # records that are searched at once for the end of a run
 
 
-async def settle_ended(purse: TenantBudget, store: Store, older_s: float = OLDER_S) -> int:
+async def settle_ended(tenant_budget: TenantBudget, store: Store, older_s: float = OLDER_S) -> int:
     """Settle every old reservation whose run has ended or never began; return how many. Raises StoreError.
 
     If the session is gone, the whole reservation counts as spent; if the run never began, nothing does.
     Runs that continue are left alone.
     """
     settled = 0
-    for reservation in await purse.unsettled(older_s, AT_ONCE):
+    for reservation in await tenant_budget.unsettled(older_s, AT_ONCE):
         used = await _used(store, reservation)
         if used is not None:
-            await purse.settle(reservation.session, reservation.run_id, used)
+            await tenant_budget.settle(reservation.session, reservation.run_id, used)
             settled += 1
     return settled
 
@@ -105,7 +103,7 @@ SWEEP_S = 5.0  # the longest pause between checks for runs that wait for a perso
 START_S = 3.0  # for a database that is starting at the same time
 AGAIN_S = 1.0  # before an interrupted run is retried
 PRUNE_S = 600.0
-LEGS_KEPT_S = 7 * 86_400.0  # for later inspection
+JOBS_KEPT_S = 7 * 86_400.0  # for later inspection
 LISTEN_S = 5.0  # before another attempt
 GRACE_S = 5.0  # for jobs to requeue their unfinished work
 MAX_TOLD_CHARS = 500
@@ -152,7 +150,7 @@ class NodeParts(Struct, frozen=True):
     model_of: ModelOf
     folders: TenantFolders
     """Where tenants may work."""
-    purse: TenantBudget
+    tenant_budget: TenantBudget
     keep_archived_s: float | None = None
     environ: Mapping[str, str] = {}
     """For programs of the cluster's operator."""
@@ -161,36 +159,36 @@ class NodeParts(Struct, frozen=True):
 class Node:
     """One process of the cluster."""
 
-    def __init__(self, ground: NodeParts, reach: Reach) -> None:
-        self._ground = ground
-        self._scale = ground.scale
-        self.dispatch = JobQueue(ground.url)
+    def __init__(self, parts: NodeParts, connect: Connect) -> None:
+        self._parts = parts
+        self._scale = parts.scale
+        self.dispatch = JobQueue(parts.url)
         self.members = Members(
-            ground.postgres,
-            ground.claims,
-            ground.me,
+            parts.postgres,
+            parts.claims,
+            parts.me,
             beat_s=float(self._scale.beat),
             dead_after_s=float(self._scale.dead_after),
             hand_on=self.dispatch.requeue_lost,
         )
         self.roster = MemberCache(self.members)
-        self.executor = Executor(ground.url, ground.me.id) if ground.is_worker else None
-        self._peers = PeerConnections(reach)
+        self.executor = Executor(parts.url, parts.me.id) if parts.is_worker else None
+        self._peers = PeerConnections(connect)
         self.routing = CommandRouter(
-            ground.postgres,
+            parts.postgres,
             self._scale,
             self.dispatch,
             self.roster,
             self._peers,
-            me=ground.me.id,
-            new_id=ground.new_id,
-            model_of=ground.model_of,
+            me=parts.me.id,
+            new_id=parts.new_id,
+            model_of=parts.model_of,
         )
-        self.following = RemoteEvents(ground.store, self.routing.api_of)
-        self._listener = NotificationListener(ground.postgres)
+        self.following = RemoteEvents(parts.store, self.routing.api_of)
+        self._listener = NotificationListener(parts.postgres)
         self._stack = AsyncExitStack()
         self._service: SessionService | None = None
-        self._legs: JobRunner | None = None
+        self._runner: JobRunner | None = None
         self._ending: asyncio.Task[None] | None = None
         self._loose: set[asyncio.Task[None]] = set()
 
@@ -204,22 +202,22 @@ class Node:
         """Take the sessions of this process; returns the session API of the cluster."""
         self._service = service
         if self.executor is not None:
-            self._legs = JobRunner(service, self.executor, self)
+            self._runner = JobRunner(service, self.executor, self)
         return ClusterApi(
             service,
-            self._ground.store,
+            self._parts.store,
             self.routing,
             self.roster,
             self._peers,
-            me=self._ground.me.id,
-            legs=self._legs,
+            me=self._parts.me.id,
+            runner=self._runner,
         )
 
     @property
     def worker_api(self) -> SessionApi:
         """Return the session API for other nodes: the sessions of this process, driven only by jobs."""
-        assert self._legs is not None, "this node is not a worker"
-        return cast(SessionApi, _WorkerApi(self.service, self._legs))
+        assert self._runner is not None, "this node is not a worker"
+        return cast(SessionApi, _WorkerApi(self.service, self._runner))
 
     # ------------------------------------------------------------------ life cycle
 
@@ -234,22 +232,22 @@ class Node:
         self._stack.push_async_callback(self.following.aclose)
         self._listener.listen(RECORDS, self.following.on_records_notice)
         self._listener.listen(CLAIMS, self.following.on_claims_notice)
-        self._listener.listen(CLAIMS, self._heard_claims)
+        self._listener.listen(CLAIMS, self._note_claim)
         self._keep(self._listen())
         self._keep(self.members.run())
-        if self.executor is not None and self._legs is not None:
-            lanes = list(list_queues(self._scale, self._ground.me.node))
+        if self.executor is not None and self._runner is not None:
+            lanes = list(list_queues(self._scale, self._parts.me.node))
             await self.executor.launch(
-                self._legs.drive, lanes, runs=self._scale.runs, poll_s=float(self._scale.poll)
+                self._runner.drive, lanes, runs=self._scale.runs, poll_s=float(self._scale.poll)
             )
-            self._keep(self._sweep(self._legs))
+            self._keep(self._sweep(self._runner))
             self._keep(self._prune())
 
     def stop_taking(self, timeout_s: float) -> None:
         """Take no more jobs; unfinished runs continue on other workers."""
         self.members.is_draining = True
-        if self._legs is not None and self.executor is not None and self._ending is None:
-            self._legs.is_stopping = True
+        if self._runner is not None and self.executor is not None and self._ending is None:
+            self._runner.is_stopping = True
             self._ending = asyncio.create_task(self.executor.aclose(timeout_s + GRACE_S))
 
     async def aclose(self) -> None:
@@ -269,12 +267,12 @@ class Node:
 
         self._stack.push_async_callback(end)
 
-    async def _sweep(self, legs: JobRunner) -> None:
+    async def _sweep(self, runner: JobRunner) -> None:
         after_s = float(self._scale.rest_after)
         while True:
             await asyncio.sleep(min(SWEEP_S, after_s / 4))
             try:
-                await legs.set_aside_resting(after_s)
+                await runner.set_aside_resting(after_s)
             except BridleError as error:
                 log.warning("a waiting run could not be set aside: %s", error)
 
@@ -293,18 +291,18 @@ class Node:
             await asyncio.sleep(PRUNE_S)
             now_s = time.time()
             try:
-                if (keep_s := self._ground.keep_archived_s) is not None:
+                if (keep_s := self._parts.keep_archived_s) is not None:
                     before_ms = int((now_s - keep_s) * 1000)
-                    await prune_archived(self._ground.postgres, before_ms=before_ms)
-                await settle_ended(self._ground.purse, self._ground.store)
-                await self.dispatch.forget(datetime.fromtimestamp(now_s - LEGS_KEPT_S, UTC).isoformat())
+                    await prune_archived(self._parts.postgres, before_ms=before_ms)
+                await settle_ended(self._parts.tenant_budget, self._parts.store)
+                await self.dispatch.forget(datetime.fromtimestamp(now_s - JOBS_KEPT_S, UTC).isoformat())
             except BridleError as error:
                 log.warning("old data could not be removed: %s", error)
 
-    def _heard_claims(self, payload: str | None) -> None:
+    def _note_claim(self, payload: str | None) -> None:
         """Release a session that rests here when another worker has claimed it."""
         session, _, worker = (payload or "").partition(" ")
-        if worker and worker != self._ground.me.id:
+        if worker and worker != self._parts.me.id:
             task = asyncio.create_task(self.service.let_go_unused(SessionId(session)))
             self._loose.add(task)
             task.add_done_callback(self._loose.discard)
@@ -314,34 +312,34 @@ class Node:
     async def forward(self, session: SessionId, command: Command) -> Receipt:
         """Send a command to the worker that drives the session; raises NotDrivenHere if there is none."""
         holder = await self.routing.holder(session)
-        if holder in ("", self._ground.me.id):
+        if holder in ("", self._parts.me.id):
             raise NotDrivenHere(f"no worker runs session {session}")
         return await self.routing.send_to_worker(holder, session, command)
 
-    async def order(self, order: Job, leg: str) -> None:
+    async def order(self, order: Job, assignment: str) -> None:
         """Order another job, after a short delay."""
         delay_s = 0.0 if self.members.is_draining else AGAIN_S * order.tries
-        glance = await self.service.ask(Status(order.session))
+        status = await self.service.ask(Status(order.session))
         # Each worker that is interrupted at the same place orders a job under its own name.
-        name = f"{leg.partition('~')[0]}~{glance.seq}-{order.tries}-{self._ground.me.id[-8:]}"
-        await self.routing.order(order, glance, leg=name, delay_s=delay_s)
+        name = f"{assignment.partition('~')[0]}~{status.seq}-{order.tries}-{self._parts.me.id[-8:]}"
+        await self.routing.order(order, status, assignment=name, delay_s=delay_s)
 
     async def bring(self, session: SessionId, folder: str) -> None:
         """Make sure that a session's folder is here and its tenant's; raises WorkspaceLost, UsageError."""
-        await self._ground.folders.check_session(session, folder)
+        await self._parts.folders.check_session(session, folder)
         if not await asyncio.to_thread(os.path.isdir, folder):
             await self._fetch(session, folder)
         if self._scale.workspaces == "local":
-            await self.routing.bind(session, self._ground.me.node)
+            await self.routing.bind(session, self._parts.me.node)
 
     async def _fetch(self, session: SessionId, folder: str) -> None:
-        node = self._ground.me.node
+        node = self._parts.me.node
         if not self._scale.fetch:
             raise WorkspaceLost(
                 f"session {session} works in {folder}, which is not on the machine {node}",
                 hint="share folders between workers, or set scale.fetch to a command that fetches them",
             )
-        environ = unsandboxed_environment(self._ground.environ, (folder,))
+        environ = unsandboxed_environment(self._parts.environ, (folder,))
         command, *args = self._scale.fetch
         program = find_program(command, environ["PATH"], outside=(folder,))
         if program is None:
@@ -370,9 +368,9 @@ class Node:
 class _WorkerApi:
     """The session API of a worker; accepts commands only for sessions that a job drives."""
 
-    def __init__(self, service: SessionService, legs: JobRunner) -> None:
+    def __init__(self, service: SessionService, runner: JobRunner) -> None:
         self._service = service
-        self._legs = legs
+        self._runner = runner
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._service, name)
@@ -381,4 +379,4 @@ class _WorkerApi:
         """Submit a command to a session that is driven here; raises NotDrivenHere."""
         if isinstance(command, Fork | Delete):
             return await self._service.submit(session, command)
-        return await self._legs.submit(session, command)
+        return await self._runner.submit(session, command)

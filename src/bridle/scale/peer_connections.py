@@ -21,15 +21,15 @@ class PeerApi(SessionApi, Protocol):
         ...
 
 
-Reach = Callable[[str], Awaitable[PeerApi]]
+Connect = Callable[[str], Awaitable[PeerApi]]
 """Connects to an address and returns its session API; raises BridleError or OSError if it does not answer."""
 
 
 class PeerConnections:
     """Keeps one connection per address."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
         self._apis: dict[str, PeerApi] = {}
         self._reaching: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """Prevents two connections to the same address."""
@@ -42,7 +42,7 @@ class PeerConnections:
                 await self._drop(address)
                 try:
                     async with asyncio.timeout(CONNECT_S):
-                        api = await self._reach(address)
+                        api = await self._connect(address)
                 except (BridleError, ValueError) as error:  # ValueError: an invalid address
                     raise ConnectionError(str(error)) from error
                 self._apis[address] = api

@@ -50,12 +50,12 @@ class RemoteEvents:
         """Handle a notice that a session has new records; None means that notices were lost."""
         if payload is None:
             for followed in self._followed.values():
-                followed.hear_of(math.inf)
+                followed.note_seq(math.inf)
             return
         session, _, seq = payload.rpartition(" ")
         found = self._followed.get(SessionId(session))
         if found is not None and _SEQ.fullmatch(seq) and int(seq) > found.seq:
-            found.hear_of(int(seq))
+            found.note_seq(int(seq))
 
     def on_claims_notice(self, payload: str | None) -> None:
         """Handle a notice that a session has a new driver or none; None means that notices were lost."""
@@ -93,7 +93,7 @@ class RemoteEvents:
             await followed.grown.wait()
             followed.grown.clear()
             told, followed.told = followed.told, 0
-            if followed.is_heard and told > followed.seq:
+            if followed.is_connected and told > followed.seq:
                 await asyncio.sleep(self._grace_s)
             if told <= followed.seq:
                 continue
@@ -101,7 +101,7 @@ class RemoteEvents:
                 newest = await self._store.read(session, limit=1, newest=True)
             except BridleError:
                 await asyncio.sleep(AGAIN_S)
-                followed.hear_of(told)
+                followed.note_seq(told)
                 continue
             if newest and newest[0].seq > followed.seq:  # watchers fetch the records in between
                 self.bus.publish(session, newest)
@@ -120,33 +120,33 @@ class RemoteEvents:
                             await followed.moved.wait()
             except (BridleError, OSError):
                 await asyncio.sleep(AGAIN_S)
-            followed.hear_of(math.inf)  # notices are lost with a worker that is killed
+            followed.note_seq(math.inf)  # notices are lost with a worker that is killed
 
     async def _stay(self, api: SessionApi, session: SessionId, followed: "_Followed") -> None:
         moved = asyncio.create_task(followed.moved.wait())
-        hearing = asyncio.create_task(self._hear(api, session, followed))
+        watching = asyncio.create_task(self._watch(api, session, followed))
         try:
-            await asyncio.wait([moved, hearing], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([moved, watching], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (moved, hearing):
+            for task in (moved, watching):
                 task.cancel()
-            await asyncio.wait([moved, hearing])
-        if not hearing.cancelled() and (error := hearing.exception()) is not None:
+            await asyncio.wait([moved, watching])
+        if not watching.cancelled() and (error := watching.exception()) is not None:
             raise error
 
-    async def _hear(self, api: SessionApi, session: SessionId, followed: "_Followed") -> None:
+    async def _watch(self, api: SessionApi, session: SessionId, followed: "_Followed") -> None:
         async with aclosing(api.watch(session, None)) as items:
-            heard = 0
+            seen = 0
             try:
                 async for item in items:
-                    followed.is_heard = True
+                    followed.is_connected = True
                     if isinstance(item, Record):
-                        heard = item.seq
-                    elif isinstance(item, FRAGMENT_DELTAS) and heard < followed.seq:
+                        seen = item.seq
+                    elif isinstance(item, FRAGMENT_DELTAS) and seen < followed.seq:
                         continue  # a delta of a message that was already published as a record
                     self.bus.publish(session, (item,))
             finally:
-                followed.is_heard = False
+                followed.is_connected = False
 
 
 class _Followed:
@@ -157,13 +157,13 @@ class _Followed:
         """The newest record published on our bus, from any source."""
         self.told = 0.0
         """The newest record announced by a notice; infinity when notices were lost."""
-        self.is_heard = False
+        self.is_connected = False
         """True while the driving worker streams to us."""
         self.grown = asyncio.Event()
         self.moved = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
 
-    def hear_of(self, seq: float) -> None:
+    def note_seq(self, seq: float) -> None:
         """Note that a record exists."""
         self.told = max(self.told, seq)
         self.grown.set()

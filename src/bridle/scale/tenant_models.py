@@ -43,7 +43,7 @@ MODEL_PARAMS = frozenset({"model", "models"})
 def restrict_command(command: AnyCommand, tenant: Tenant) -> AnyCommand:
     """Return a command with a tenant's restrictions applied; raises NotAllowed."""
     if isinstance(command, Prompt | Resume):
-        return replace(command, options=_tamed(command.options, tenant))
+        return replace(command, options=_restrict_options(command.options, tenant))
     if isinstance(command, Decide) and command.answer == "always":
         return replace(command, answer="session")
     return command
@@ -54,7 +54,7 @@ def get_requested_folder(command: AnyCommand) -> str | None:
     return command.options.cwd if isinstance(command, Prompt | Resume) else None
 
 
-def _tamed(options: RunOptions, tenant: Tenant) -> RunOptions:
+def _restrict_options(options: RunOptions, tenant: Tenant) -> RunOptions:
     if options.mode == "yolo" and not tenant.yolo:
         raise NotAllowed(
             f'mode "yolo" is not allowed for {_named(tenant)}',

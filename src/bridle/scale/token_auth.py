@@ -101,13 +101,13 @@ class _Known(Generic[T]):
         self._look_up = look_up
         self._now = now
         self._kept: dict[str, tuple[T, float]] = {}
-        self._looking = asyncio.Semaphore(MAX_LOOKUPS)
+        self._lookups = asyncio.Semaphore(MAX_LOOKUPS)
 
     async def get(self, name: str) -> T | None:
         """Return the value, at most `KNOWN_S` old."""
         if (kept := self._kept.get(name)) is not None and kept[1] > self._now():
             return kept[0]
-        async with self._looking:
+        async with self._lookups:
             if (kept := self._kept.get(name)) is not None and kept[1] > self._now():
                 return kept[0]  # another task looked it up meanwhile
             began = self._now()

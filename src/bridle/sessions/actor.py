@@ -37,13 +37,13 @@ from bridle.core.protocol import (
     Steer,
 )
 from bridle.core.session_api import Receipt
-from bridle.sessions.background_task import BackgroundTask
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.command_checks import check_command
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.run.maintenance import Maintenance
 from bridle.sessions.run.runs import Runs
+from bridle.system.tasks import BackgroundTask
 
 INBOX = 64
 
@@ -55,8 +55,8 @@ class Actor:
         self.journal = journal
         self._engine = engine
         self._upkeep = Maintenance(engine, journal, family)
-        self._aside = BackgroundTask()
-        self.runs = Runs(engine, journal, family, self._upkeep, self._aside)
+        self._background = BackgroundTask()
+        self.runs = Runs(engine, journal, family, self._upkeep, self._background)
         self._inbox: asyncio.Queue[tuple[Command, asyncio.Future[Receipt]]] = asyncio.Queue(INBOX)
         self._untaken = 0  # commands not yet handled; a Prompt is handled once its model server is up
         self._serving = asyncio.create_task(self._serve(), name=f"session {journal.id}")
@@ -85,7 +85,9 @@ class Actor:
     @property
     def idle_s(self) -> float:
         """Seconds since anything happened to the session; 0 while something does."""
-        is_used = self.is_busy or self._untaken > 0 or self.runs.titling.is_active or self._aside.is_active
+        is_used = (
+            self.is_busy or self._untaken > 0 or self.runs.titling.is_active or self._background.is_active
+        )
         is_used = is_used or not self._engine.is_at_rest(self.journal.id)
         return 0.0 if is_used else self._engine.clock.monotonic_s() - self.runs.used_s
 
@@ -120,14 +122,14 @@ class Actor:
     async def park(self) -> None:
         """Stop an active run without recording an end, so it can be resumed; accept no more commands."""
         await self.runs.park()
-        await self._aside.aclose()
+        await self._background.aclose()
 
     async def aclose(self) -> None:
         """Stop serving: cancel an active run, record its end, and fail the commands still waiting."""
         self.runs.is_closing = True
         self._serving.cancel()
         await asyncio.wait([self._serving])
-        await self._aside.aclose()
+        await self._background.aclose()
         await self.runs.aclose()
         for tool in self._engine.tools:
             if implements(tool, SessionTool):
@@ -142,8 +144,8 @@ class Actor:
         try:
             while True:
                 command, taken = await self._inbox.get()
-                if isinstance(command, Compact) and not self._aside.is_active:
-                    self._aside.begin(self._answer(command, taken))
+                if isinstance(command, Compact) and not self._background.is_active:
+                    self._background.begin(self._answer(command, taken))
                 else:
                     await self._answer(command, taken)
         finally:
@@ -159,7 +161,7 @@ class Actor:
             if not taken.done():
                 taken.set_exception(self._closed())
             raise
-        except Exception as error:  # noqa: BLE001  whoever asked must hear of it, and others be served
+        except Exception as error:  # noqa: BLE001  the caller gets the error, and others are served
             if not taken.done():
                 taken.set_exception(error)
         else:
@@ -212,9 +214,9 @@ class Actor:
         return self._receipt()
 
     def _cancel_compaction(self) -> bool:
-        if self.is_busy or not self._aside.is_active:
+        if self.is_busy or not self._background.is_active:
             return False
-        self._aside.cancel()
+        self._background.cancel()
         return True
 
     async def _edit_queued(self, command: EditQueued) -> None:

@@ -72,10 +72,10 @@ class Sessions(Protocol):
         """Return whether the session has an active run that waits for a person."""
         ...
 
-    async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
+    async def let_go(self, session: SessionId, *, resumable: bool = False) -> None:
         """Close a session in this process, with everything it holds and its active run.
 
-        With `background_task`, record no end for the run, so that it can be resumed.
+        With `resumable`, record no end for the run, so that it can be resumed.
         """
         ...
 
@@ -97,7 +97,7 @@ class AgentNode:
         """Its parent's hooks, whatever folder it works in."""
         self.journal: Journal | None = None
         """Set once it runs."""
-        self.heirs: tuple[ResumedChild, ...] | None = None
+        self.resumed_children: tuple[ResumedChild, ...] | None = None
         """The interrupted sub-agents of this agent's run; None if not looked up."""
         self.has_ended = False
         self._holds_slot = False

@@ -54,7 +54,7 @@ class ClientTools:
         return list(newest.values())
 
     @contextmanager
-    def lend(self, session: SessionId, dispatcher: ToolDispatcher) -> Iterator[None]:
+    def provide(self, session: SessionId, dispatcher: ToolDispatcher) -> Iterator[None]:
         """Add a dispatcher's tools to a session until the context exits; raises UsageError."""
         tools: list[Tool] = [*make_client_tools(dispatcher)]
         self._tools.setdefault(session, []).append(tools)
@@ -134,9 +134,9 @@ class Engine(Struct, frozen=True):
     settings: ConfigFile = ConfigFile()
     children: ChildPolicy = ChildPolicy()
     """The limits on sub-agents."""
-    loans: ClientTools = field(default_factory=ClientTools)
+    client_tools: ClientTools = field(default_factory=ClientTools)
     """The client tools of each session."""
-    purse: TenantBudget | None = None
+    tenant_budget: TenantBudget | None = None
     """The budgets of tenants; None without tenant budgets."""
     workplaces: FolderPolicy | None = None
     """Restricts runs to their tenant's folders; None if every folder is the user's."""

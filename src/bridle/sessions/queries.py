@@ -37,9 +37,8 @@ from bridle.core.tenancy import tenant_of
 from bridle.core.turns import file_changes
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_without_messages
-from bridle.sessions.live_sessions import LiveSessions, require_session_id
+from bridle.sessions.live_sessions import LiveSessions, require_session_id, session_not_found
 from bridle.sessions.rewind import check_seq, describe_changes, plan_rewind
-from bridle.sessions.session_watch import session_not_found
 from bridle.sessions.setup import set_up
 from bridle.system import current_tenant
 

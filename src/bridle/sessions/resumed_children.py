@@ -44,7 +44,7 @@ class ResumedChild(Struct):
     cwd: str = ""
     inherited: int = 0
     """How many messages it inherited."""
-    heirs: "tuple[ResumedChild, ...]" = ()
+    children: "tuple[ResumedChild, ...]" = ()
     """Its own sub-agents."""
     budget: Budget | None = None
     """What it may still use; None until computed."""
@@ -99,33 +99,33 @@ async def read_resumed_children(
     """Return the sub-agents of a run, ended ones too, and those below them; raises StoreError."""
     left = await read_child_records(store, session, run_id)
     path = (*above, session)
-    return tuple([await _heir(store, one, left, path) for one in left.started])
+    return tuple([await _read_child(store, one, left, path) for one in left.started])
 
 
-async def _heir(
+async def _read_child(
     store: Store, started: ChildStarted, left: ChildRecords, path: tuple[SessionId, ...]
 ) -> ResumedChild:
-    heir = ResumedChild(started, _order(started, left), is_recorded=started.child in left.ended)
+    resumed = ResumedChild(started, _order(started, left), is_recorded=started.child in left.ended)
     session = await _session_of(store, started.child, path)
     if session is None:
-        if heir.is_recorded:
-            heir.ended = _as_recorded(left.ended[started.child])
-        return heir
-    heir.seq, heir.cwd = session.seq, session.known.created.cwd
-    heir.ended = await read_first_end(store, started.child, session)
-    if heir.order.inherited != "nothing":
+        if resumed.is_recorded:
+            resumed.ended = _as_recorded(left.ended[started.child])
+        return resumed
+    resumed.seq, resumed.cwd = session.seq, session.known.created.cwd
+    resumed.ended = await read_first_end(store, started.child, session)
+    if resumed.order.inherited != "nothing":
         records = await store.read(started.child)
         forked = [
             one for one in records if isinstance(one.event, MessageAdded) and one.event.source == "fork"
         ]
-        heir.inherited = len(forked)
-    if heir.is_recorded:
-        heir.ended = heir.ended or _as_recorded(left.ended[started.child])
-    elif heir.ended is None and session.run is not None:
-        heir.run = session.run
-        heir.used_ms = max(0, session.updated_at - session.run.started_at)
-        heir.heirs = await read_resumed_children(store, started.child, session.run.run_id, path)
-    return heir
+        resumed.inherited = len(forked)
+    if resumed.is_recorded:
+        resumed.ended = resumed.ended or _as_recorded(left.ended[started.child])
+    elif resumed.ended is None and session.run is not None:
+        resumed.run = session.run
+        resumed.used_ms = max(0, session.updated_at - session.run.started_at)
+        resumed.children = await read_resumed_children(store, started.child, session.run.run_id, path)
+    return resumed
 
 
 async def _session_of(store: Store, child: SessionId, path: tuple[SessionId, ...]) -> Session | None:
@@ -167,17 +167,17 @@ def _as_recorded(ended: ChildEnded) -> RunEnded:
     )
 
 
-def charge_resumed_children(budget: Budget, heirs: tuple[ResumedChild, ...], now_s: float) -> None:
+def charge_resumed_children(budget: Budget, children: tuple[ResumedChild, ...], now_s: float) -> None:
     """Charge what sub-agents and those below them used to the budgets above them; idempotent."""
-    for heir in heirs:
-        if heir.is_recorded or heir.budget is not None:
+    for resumed in children:
+        if resumed.is_recorded or resumed.budget is not None:
             continue
-        started_s = now_s - heir.used_ms / 1000
-        is_part = heir.order.share.policy != "remaining"
-        if heir.run is not None:
-            limits, used = heir.run.limits, heir.run.spent
-            heir.budget = budget.take_up(limits, started_s, used, set_aside=is_part)
-            charge_resumed_children(heir.budget, heir.heirs, now_s)
-        elif (end := heir.ended) is not None:
+        started_s = now_s - resumed.used_ms / 1000
+        is_part = resumed.order.share.policy != "remaining"
+        if resumed.run is not None:
+            limits, used = resumed.run.limits, resumed.run.spent
+            resumed.budget = budget.take_up(limits, started_s, used, set_aside=is_part)
+            charge_resumed_children(resumed.budget, resumed.children, now_s)
+        elif (end := resumed.ended) is not None:
             used = Spend(end.usage.context, end.tool_calls, end.cost or 0.0, end.turns)
-            heir.budget = budget.take_up(Limits(), started_s, used, set_aside=False)
+            resumed.budget = budget.take_up(Limits(), started_s, used, set_aside=False)

@@ -36,10 +36,9 @@ from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.engine import Engine
-from bridle.sessions.live_sessions import LiveSessions, require_session_id
+from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
 from bridle.sessions.rewind import check_seq
-from bridle.sessions.session_watch import watch_session
 from bridle.system import current_tenant
 
 A = TypeVar("A")
@@ -119,7 +118,7 @@ class SessionService:
     async def provide_tools(self, session: SessionId, dispatcher: ToolDispatcher) -> AsyncIterator[None]:
         """Let the session's runs call tools of the caller while the context is open."""
         await self._queries.records(Records(session, limit=1))
-        with self._engine.loans.lend(session, dispatcher):
+        with self._engine.client_tools.provide(session, dispatcher):
             yield
 
     @overload
@@ -269,9 +268,9 @@ class SessionService:
         """Close a session in this process, unless it is processing a command or a run is active."""
         await self._roster.let_go_unused(session)
 
-    async def let_go(self, session: SessionId, *, aside: bool = False) -> None:
+    async def let_go(self, session: SessionId, *, resumable: bool = False) -> None:
         """Close a session in this process: end its active run, if any, and release its resources.
 
-        With `aside`, the run stops without a recorded end: it can be resumed.
+        With `resumable`, the run stops without a recorded end: it can be resumed.
         """
-        await (self._roster.set_aside(session) if aside else self._roster.let_go(session))
+        await (self._roster.set_aside(session) if resumable else self._roster.let_go(session))

@@ -34,7 +34,7 @@ from bridle.core.protocol import RunOptions
 from bridle.core.session import RunState, Session
 from bridle.core.tenancy import Bounds
 from bridle.core.tool import ToolSpec, is_among
-from bridle.kernel.prompt import code_prompt
+from bridle.kernel.tool_functions import code_prompt
 from bridle.sessions.dispatch import Dispatcher
 from bridle.sessions.engine import Engine
 from bridle.sessions.structured_output import Extraction
@@ -48,7 +48,7 @@ from bridle.tools.toolbox import Toolbox
 # named by the agent or the run   shown
 # often needed                    shown while the window has room; the rest is found by name
 # seldom needed                   found by name: `tool_call` lists them
-# provided by servers             shown while they are few, otherwise found by `tool_search`
+# of MCP servers                  shown while they are few, otherwise found by `tool_search`
 # ```
 #
 # What is shown depends on the settings, the model and the servers, never on what was said, done or allowed:
@@ -67,7 +67,7 @@ class ToolNeeds(Struct, frozen=True):
     """The tools that the agent names."""
     cwd: str
     window_tokens: int
-    lent_tokens: int
+    max_server_tokens: int
     """How many tokens the servers' tools may take before they are found by search."""
     code: bool = False
 
@@ -91,23 +91,23 @@ class Toolset(Struct, frozen=True):
 
 
 def choose_tools(
-    own: Sequence[Tool], loaned: Sequence[Tool], lent: Sequence[Tool], wants: ToolNeeds
+    own: Sequence[Tool], client_tools: Sequence[Tool], server_tools: Sequence[Tool], wants: ToolNeeds
 ) -> Toolset:
     """Combine Bridle's own tools, most useful first, the client's tools and the servers' tools.
 
     Raises ConfigError when code mode has no Python tool.
     """
-    loaned = wants.usable(loaned)
-    replaced = {tool.spec.name for tool in loaned}
+    client_tools = wants.usable(client_tools)
+    replaced = {tool.spec.name for tool in client_tools}
     usable = [tool for tool in wants.usable(own) if tool.spec.name not in replaced]
     shown, found = _split_shown_and_found(usable, wants)
-    lent = [tool for tool in lent if _is_chosen(tool, wants.chosen) and wants.allows(tool)]
-    many = [tool.spec for tool in lent if tool.spec.name.startswith(MCP_PREFIX)]
-    if _tokens(many) <= wants.lent_tokens:
+    server_tools = [tool for tool in server_tools if _is_chosen(tool, wants.chosen) and wants.allows(tool)]
+    many = [tool.spec for tool in server_tools if tool.spec.name.startswith(MCP_PREFIX)]
+    if _tokens(many) <= wants.max_server_tokens:
         many = []
     specs = [tool.spec for tool in found]
     return Toolset(
-        (*shown, *found, *loaned, *lent, *_finders(specs, many, code=wants.code)),
+        (*shown, *found, *client_tools, *server_tools, *_finders(specs, many, code=wants.code)),
         frozenset(spec.name for spec in (*specs, *many)),
     )
 
@@ -272,8 +272,8 @@ async def set_up(
     code = agent.code if options.code is None else options.code
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
-    lent_tokens = int(model.window_tokens * engine.settings.mcp.share)
-    wants = ToolNeeds(options, agent.tools, cwd, model.window_tokens, lent_tokens, code)
+    max_server_tokens = int(model.window_tokens * engine.settings.mcp.share)
+    wants = ToolNeeds(options, agent.tools, cwd, model.window_tokens, max_server_tokens, code)
     dispatcher = _dispatcher(engine, session_id, offer, wants)
     agent = replace(agent, prompt=_prompt(agent, options, offer, dispatcher if code else None))
     tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""
@@ -303,7 +303,7 @@ async def set_up(
 
 
 def _dispatcher(engine: Engine, session: SessionId, offer: ToolOffer, wants: ToolNeeds) -> Dispatcher:
-    chosen = choose_tools(engine.tools, engine.loans.tools(session), offer.tools, wants)
+    chosen = choose_tools(engine.tools, engine.client_tools.tools(session), offer.tools, wants)
     return Dispatcher(
         Toolbox(chosen.tools, chosen.deferred),
         timeout_s=engine.tool_timeout_s,

@@ -106,11 +106,11 @@ class Extraction:
         return f"structured output: no answer fits the schema after {tries}: {error}; the last answer: {last}"
 
     def _choose(self, found: Sequence[Any], why_none: str) -> tuple[bool, Any, str]:
-        fitting = [value for value in found if self._validator.is_valid(value)]
-        if len(fitting) == 1:
-            return True, fitting[0], ""
-        if fitting:
-            return False, None, f"Invalid JSON: {len(fitting)} values fit, and one is wanted"
+        valid = [value for value in found if self._validator.is_valid(value)]
+        if len(valid) == 1:
+            return True, valid[0], ""
+        if valid:
+            return False, None, f"Invalid JSON: {len(valid)} values fit, and one is wanted"
         if len(found) == 1:
             return False, None, f"Schema validation failed: {self._explain(found[0])}"
         return False, None, why_none

@@ -117,8 +117,8 @@ def sync_directory(path: Path) -> None:
 
 def cut_torn(fd: int, offset: int, size: int, torn: Path) -> None:
     """Move the bytes after `offset` to the file `torn`."""
-    with open(torn, "ab", opener=open_private) as aside:
-        aside.write(os.pread(fd, size - offset, offset))
+    with open(torn, "ab", opener=open_private) as torn_file:
+        torn_file.write(os.pread(fd, size - offset, offset))
     os.ftruncate(fd, offset)
 
 

@@ -48,18 +48,18 @@ class PrunableBlobs(Protocol):
 
 
 async def prune_blobs(
-    store: LineStore, blobs: PrunableBlobs, aside: Path, older_than_s: float = MIN_AGE_S
+    store: LineStore, blobs: PrunableBlobs, pending: Path, older_than_s: float = MIN_AGE_S
 ) -> int:
     """Remove the blobs that are not needed and return their number; raises StoreError."""
     kept = await asyncio.to_thread(blobs.digests)
-    used = _aside(aside, kept)
+    used = _used_in_pending(pending, kept)
     for session in await store.ids():
         async for line in store.lines(session):
             used.update(_mentioned(line, kept))
     return await asyncio.to_thread(blobs.prune, used, older_than_s)
 
 
-def _aside(folder: Path, kept: set[str]) -> set[str]:
+def _used_in_pending(folder: Path, kept: set[str]) -> set[str]:
     found: set[str] = set()
     for file in folder.glob("*"):
         with suppress(FileNotFoundError):  # its content is recorded by now, and the lines are read after this

@@ -235,13 +235,13 @@ def _renewed(path: str) -> bool:
 
 def _remove_unless_renewed(path: str, limit: float) -> bool:
     """Remove an old blob; put it back if it was renewed meanwhile."""
-    aside = path + _ASIDE
+    moved = path + _ASIDE
     with suppress(FileNotFoundError):
-        os.rename(path, aside)
-        if os.stat(aside).st_mtime > limit:
-            os.rename(aside, path)
+        os.rename(path, moved)
+        if os.stat(moved).st_mtime > limit:
+            os.rename(moved, path)
             return False
-        os.unlink(aside)
+        os.unlink(moved)
         return True
     return False
 

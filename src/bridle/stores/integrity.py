@@ -35,11 +35,6 @@ class SessionCheck(Struct, frozen=True):
         """True if the session holds exactly what was recorded."""
         return self.flaw is None and not self.blobs
 
-    @property
-    def bad_seq(self) -> int | None:
-        """Sequence number of the first bad record."""
-        return self.flaw.seq if self.flaw else None
-
 
 class HashChain:
     """Follows the hash chain of one session line by line, and continues after errors."""

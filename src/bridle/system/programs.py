@@ -38,8 +38,8 @@ def find_program(name: str, path: str, *, outside: Sequence[str]) -> str | None:
     """
     if "/" in name:
         return name if os.path.isabs(name) and is_program(name) else None
-    grounds = _grounds(outside)
-    return next((place for place in _places(name, path) if not _is_within(place, grounds)), None)
+    roots = _roots(outside)
+    return next((place for place in _places(name, path) if not _is_within(place, roots)), None)
 
 
 def why_not_found(name: str, path: str) -> str:
@@ -52,13 +52,13 @@ def why_not_found(name: str, path: str) -> str:
 
 def unsandboxed_path(path: str, outside: Sequence[str]) -> str:
     """Return a search path without relative entries and without entries in these folders."""
-    return _kept(path, _grounds(outside)) or SYSTEM_PATH
+    return _kept(path, _roots(outside)) or SYSTEM_PATH
 
 
 def unsandboxed_environment(environ: Mapping[str, str], outside: Sequence[str]) -> dict[str, str]:
     """Return an environment in which no search variable names a place in these folders."""
-    grounds = _grounds(outside)
-    kept = {name: _kept(environ[name], grounds) for name in SEARCHED if name in environ}
+    roots = _roots(outside)
+    kept = {name: _kept(environ[name], roots) for name in SEARCHED if name in environ}
     others = {name: value for name, value in environ.items() if name not in SEARCHED}
     return {**others, "PATH": SYSTEM_PATH, **{name: value for name, value in kept.items() if value}}
 
@@ -74,7 +74,7 @@ def working_folders() -> tuple[str, ...]:
 
 def is_within(path: str, folders: Sequence[str]) -> bool:
     """Return True if a path lies in one of these folders or their repositories, or has a link through one."""
-    return _is_within(path, _grounds(folders))
+    return _is_within(path, _roots(folders))
 
 
 def is_program(path: str) -> bool:
@@ -89,20 +89,20 @@ def _places(name: str, path: str) -> Iterator[str]:
             yield place
 
 
-def _kept(path: str, grounds: Sequence[str]) -> str:
-    return os.pathsep.join(entry for entry in path.split(os.pathsep) if not _is_within(entry, grounds))
+def _kept(path: str, roots: Sequence[str]) -> str:
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if not _is_within(entry, roots))
 
 
-def _is_within(path: str, grounds: Sequence[str]) -> bool:
+def _is_within(path: str, roots: Sequence[str]) -> bool:
     if not os.path.isabs(path):
         return True  # a relative path depends on the working directory
-    return any(_covers(ground, step) for step in _steps(path) for ground in grounds)
+    return any(_covers(root, step) for step in _steps(path) for root in roots)
 
 
-def _covers(ground: str, step: str) -> bool:
-    if not _is_below(step, ground):
+def _covers(root: str, step: str) -> bool:
+    if not _is_below(step, root):
         return False
-    of_system = [folder for folder in _SYSTEM_FOLDERS if _is_below(folder, ground)]
+    of_system = [folder for folder in _SYSTEM_FOLDERS if _is_below(folder, root)]
     return not any(_is_below(step, folder) or _is_below(folder, step) for folder in of_system)
 
 
@@ -110,11 +110,11 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _grounds(folders: Sequence[str]) -> list[str]:
-    return [_ground(os.path.realpath(folder)) for folder in folders]
+def _roots(folders: Sequence[str]) -> list[str]:
+    return [_root_of(os.path.realpath(folder)) for folder in folders]
 
 
-def _ground(folder: str) -> str:
+def _root_of(folder: str) -> str:
     """Return the outermost repository around a folder, or else the folder; ignore one in the user's home."""
     home = os.path.realpath(os.path.expanduser("~"))
     found = place = folder

@@ -238,9 +238,9 @@ class Telemetry:
             BatchLogRecordProcessor(OTLPLogExporter(endpoint=_endpoint(plan.endpoint, "logs")))
         )
         self._closing.append(provider.shutdown)
-        teller = LogExporter(provider.get_logger(SCOPE, plan.version), plan.mask)
-        logging.getLogger(LOGGER).addHandler(teller)
-        return teller
+        log_exporter = LogExporter(provider.get_logger(SCOPE, plan.version), plan.mask)
+        logging.getLogger(LOGGER).addHandler(log_exporter)
+        return log_exporter
 
 
 def _endpoint(base: str, signal: str) -> str | None:

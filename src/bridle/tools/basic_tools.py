@@ -14,7 +14,7 @@ from bridle.core.ports import Clock, Tool, ToolContext, ToolOutput
 from bridle.core.protocol import Question, Todo, TodosChanged
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.threads import run_in_thread
-from bridle.tools.tool_support import description
+from bridle.tools.tool_support import WithoutPreview, description
 
 MAX_TODOS = 100
 MAX_TODO_CHARS = 500
@@ -34,7 +34,7 @@ def basic_tools(clock: Clock) -> tuple[Tool, ...]:
     return AskUser(), DateTime(clock), Todos(), Wait()
 
 
-class Todos:
+class Todos(WithoutPreview):
     """The tool that keeps the todo list."""
 
     parallel = False
@@ -47,10 +47,6 @@ class Todos:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access("todos", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: only the list changes."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Replace the list and return the new one."""
@@ -65,7 +61,7 @@ class Todos:
         return ToolOutput("\n".join(lines) or "The list is empty.", notes=(TodosChanged(todos),))
 
 
-class AskUser:
+class AskUser(WithoutPreview):
     """The tool that asks the user a question."""
 
     parallel = False
@@ -78,10 +74,6 @@ class AskUser:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects: the user sees the question anyway."""
         return Access("ask_user", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the question itself is shown."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the answers, one per line, or a text that says there is none."""
@@ -97,7 +89,7 @@ class AskUser:
         return ToolOutput("\n".join(await context.ask(question)) or NO_ANSWER)
 
 
-class DateTime:
+class DateTime(WithoutPreview):
     """The tool that returns the current time."""
 
     parallel = True
@@ -115,10 +107,6 @@ class DateTime:
         """Return a read access without subjects."""
         return Access("datetime", "read")
 
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
-
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the time in a time zone, the day of the week and the seconds since 1970."""
         zone = _convert(args, _DateTimeArgs).timezone.strip()
@@ -131,7 +119,7 @@ class DateTime:
         return ToolOutput(await run_in_thread(tell))
 
 
-class Wait:
+class Wait(WithoutPreview):
     """The tool that waits for some seconds."""
 
     parallel = True
@@ -145,10 +133,6 @@ class Wait:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access("wait", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return after the given time."""

@@ -11,7 +11,7 @@ describes an edit of a CRLF file with plain newlines. If neither text has a carr
 newlines are read as CRLF when the whole file uses CRLF; in a file with mixed endings, only when the text
 as given is not found. If the text is still not found, it is searched for with whitespace ignored
 (`bridle.tools.fuzzy_edit`). If that fails too, the error shows the closest text in the file
-(`bridle.tools.edit_hints`).
+(`bridle.tools.hints`).
 """
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -137,7 +137,7 @@ def _replace(text: str, fitted: FittedEdit, occurrence: int) -> str:
 def _edit_tolerantly(text: str, edit: Edit) -> EditResult:
     match = edit_fuzzily(text, edit.old, edit.new) if edit.occurrence in (0, 1) else None
     if match is None:
-        from bridle.tools.edit_hints import explain_not_found  # noqa: PLC0415  loads difflib, only for this message
+        from bridle.tools.hints import explain_not_found  # noqa: PLC0415  loads difflib, only for this message
 
         reason = explain_not_found(text, edit.old, edit.new)
         raise ToolError(f"{NOT_FOUND}: {reason}" if reason else NOT_FOUND)

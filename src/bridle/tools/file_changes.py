@@ -22,11 +22,11 @@ from bridle.core.tool import Access
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.edits import Document, match_format, parse_document
 from bridle.tools.filesystem import Version, check_unprotected, open_file, replace_file, version_of
-from bridle.tools.hard_links import hard_link_error, has_denied_name
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import path_access, resolve_path, system_errors
 from bridle.tools.toolbox import cap_output
+from bridle.tools.visibility import hard_link_error, has_denied_name
 
 MAX_PREVIEW_BYTES = 200_000  # more than a person reads before answering
 _NO_FOLDER = (errno.ENOTDIR, errno.ENAMETOOLONG)  # reported later, when the folders are created

@@ -1,7 +1,9 @@
 """The tools that change files, with Kontekst's parameters, results, error texts and previews."""
 
+from threading import Event
 from typing import Any
 
+from bridle.core.errors import ToolError
 from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.edits import Edit, edit_text
@@ -14,7 +16,6 @@ from bridle.tools.file_changes import (
     write_access,
 )
 from bridle.tools.list_files import ListFiles
-from bridle.tools.multi_edit import MultiEdit
 from bridle.tools.read_file import ReadFile
 from bridle.tools.tool_support import MAX_FILE_BYTES, description, integer_arg, parameters, text_arg
 
@@ -111,3 +112,112 @@ _EDIT_PARAMETERS = parameters(
     new_str=("string", ""),
     occurrence=("integer", ""),
 )
+
+
+# ---------------------------------------------------------------------------- multi edit
+# The tool that makes several edits in one file, all of them or none.
+
+
+MAX_EDITS = 100
+
+
+class MultiEdit:
+    """The tool that replaces several texts in an existing file."""
+
+    parallel = False
+    seldom = True
+
+    def __init__(self, max_bytes: int = MAX_FILE_BYTES) -> None:
+        """Set the maximum file size, before and after the edit."""
+        self._max_bytes = max_bytes
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool definition sent to the model."""
+        return ToolSpec("multi_edit", description("multi_edit"), _PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Return the access to the file, and to its target if it is a link."""
+        return write_access("multi_edit", args, context)
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Return the diff of all edits together; raises ToolError when one of them would fail."""
+        limit = max(MAX_FILE_BYTES, self._max_bytes)
+        return await preview_change(lambda stop: self._plan(args, context, limit, stop))
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Apply all edits atomically; if one fails, raises ToolError with a line for each edit."""
+        return await apply_change(lambda stop: self._plan(args, context, self._max_bytes, stop), context)
+
+    def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int, stop: Event) -> FileChange:
+        path, edits = text_arg(args, "path"), _wanted(args)
+
+        def edit(name: str, text: str) -> tuple[str, str]:
+            return _edit_all(name, text, edits, max_bytes, stop)
+
+        return plan_edit("multi_edit", path, edit, context, max_bytes)
+
+
+def _wanted(args: dict[str, Any]) -> list[Edit]:
+    given = args.get("edits")
+    if not isinstance(given, list) or not 0 < len(given) <= MAX_EDITS:
+        raise ToolError(f"edits must be a list of 1 to {MAX_EDITS} edits")
+    edits = []
+    for number, edit in enumerate(given, start=1):
+        if not isinstance(edit, dict):
+            raise ToolError(f"edit {number} is not an object with old_str and new_str")
+        try:
+            old, new = text_arg(edit, "old_str"), text_arg(edit, "new_str")
+        except ToolError as error:
+            raise ToolError(f"edit {number}: {error}") from error
+        edits.append(Edit(old, new, integer_arg(edit, "occurrence") or 0))
+    return edits
+
+
+def _edit_all(name: str, text: str, edits: list[Edit], max_bytes: int, stop: Event) -> tuple[str, str]:
+    """Apply each edit to the result of those before it; return the text and a report with a line per edit.
+
+    After an edit fails, the others are still tried, so that the error lists all failures at once.
+    """
+    lines, failed = [], 0
+    for number, edit in enumerate(edits, start=1):
+        if stop.is_set():
+            raise ToolError(f"stopped before {name} was changed")
+        try:
+            edited = edit_text(text, edit, max_size=max_bytes)
+        except ToolError as error:
+            failed += 1
+            lines.append(f"{number}: {error}")
+            continue
+        text = edited.text
+        note = f" ({edited.note})" if edited.note else ""
+        lines.append(f"{number}: ok, {edited.which}{note}")
+    report = "\n".join(lines)
+    if failed:
+        raise ToolError(f"{name} is unchanged: {failed} of {len(edits)} edits failed\n{report}")
+    return text, f"Made {len(edits)} edits in {name}\n{report}"
+
+
+_EDIT = {
+    "type": "object",
+    "properties": {
+        "old_str": {"type": "string"},
+        "new_str": {"type": "string"},
+        "occurrence": {"type": "integer"},
+    },
+    "required": ["old_str", "new_str"],
+}
+_PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "edits": {
+            "type": "array",
+            "items": _EDIT,
+            "minItems": 1,
+            "maxItems": MAX_EDITS,
+            "description": "In order",
+        },
+    },
+    "required": ["path", "edits"],
+}

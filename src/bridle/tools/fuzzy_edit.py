@@ -287,7 +287,7 @@ def _only(text: str, windows: Sequence[LineWindow], old: Sequence[str], loosenes
         )
     by_fit: dict[int, list[LineWindow]] = {}
     for window in windows:
-        by_fit.setdefault(_misfit(_split(text, window), old), []).append(window)
+        by_fit.setdefault(_mismatch(_split(text, window), old), []).append(window)
     best = by_fit[min(by_fit)]
     if len(best) > 1:
         lines = ", ".join(str(text.count("\n", 0, window.start) + 1) for window in best)
@@ -298,7 +298,7 @@ def _only(text: str, windows: Sequence[LineWindow], old: Sequence[str], loosenes
     return best[0]
 
 
-def _misfit(standing: Sequence[str], old: Sequence[str]) -> int:
+def _mismatch(standing: Sequence[str], old: Sequence[str]) -> int:
     """Return how the indentation differs from the given one: 0 equal, 1 the same shape, 2 different."""
     pairs = {
         (indent_of(given), indent_of(found))
@@ -321,7 +321,7 @@ def _replace(text: str, window: LineWindow, old: list[str], new: list[str]) -> s
     standing = _split(text, window)
     sample = text[max(0, window.start - _SAMPLE) : window.end + _SAMPLE]
     ending = "\r\n" if "\r\n" in (standing[0][-2:], text[max(0, window.start - 2) : window.start]) else "\n"
-    indents = IndentMap(old, standing, new, indent_unit(sample)) if _misfit(standing, old) else None
+    indents = IndentMap(old, standing, new, indent_unit(sample)) if _mismatch(standing, old) else None
     lines: list[str] = []
     top = 0
     for change in changed_regions(old, new):

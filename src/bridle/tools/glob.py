@@ -25,6 +25,7 @@ from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.ripgrep import DEADLINE_S, name_options, run_ripgrep
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import (
+    WithoutPreview,
     description,
     integer_arg,
     named_access,
@@ -58,7 +59,7 @@ class _Names(Struct, frozen=True):
     timed_out: bool = False
 
 
-class Glob:
+class Glob(WithoutPreview):
     """The tool that finds files whose path matches a pattern."""
 
     parallel = True
@@ -85,10 +86,6 @@ class Glob:
         """Return the access to the searched folder, and to its target if it is a link."""
         place = resolve_path("glob", "read", _query(args).folder, context)
         return named_access("glob", "read", place.name, place.subject)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return one path per line, the most recently changed file first."""

@@ -18,6 +18,7 @@ from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.ripgrep import DEADLINE_S, hiding_options, name_options, run_ripgrep
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import (
+    WithoutPreview,
     description,
     flag_arg,
     integer_arg,
@@ -47,7 +48,7 @@ class _Query(Struct, frozen=True):
     limit: int
 
 
-class Grep:
+class Grep(WithoutPreview):
     """The tool that shows the lines of files that match a regular expression."""
 
     parallel = True
@@ -69,10 +70,6 @@ class Grep:
         """Return the access to the searched folder or file, and to its target if it is a link."""
         place = resolve_path("grep", "read", _query(args).path, context)
         return named_access("grep", "read", place.name, place.subject)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the matching lines below the names of their files, sorted by path."""

@@ -17,12 +17,12 @@ from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.filesystem import error_reason, open_file, version_of
-from bridle.tools.hard_links import hard_link_error
 from bridle.tools.numbered_lines import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import (
     MAX_FILE_BYTES,
+    WithoutPreview,
     description,
     integer_arg,
     parameters,
@@ -31,7 +31,7 @@ from bridle.tools.tool_support import (
     system_errors,
     text_arg,
 )
-from bridle.tools.visibility import VisibilityFilter
+from bridle.tools.visibility import VisibilityFilter, hard_link_error
 
 BLOB = "blob:"
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
@@ -53,7 +53,7 @@ class _Request(Struct, frozen=True):
     visible: VisibilityFilter
 
 
-class ReadFile:
+class ReadFile(WithoutPreview):
     """The tool that shows a text file or some of its lines, with line numbers, or an image."""
 
     parallel = True
@@ -74,10 +74,6 @@ class ReadFile:
         if path.startswith(BLOB):
             return Access("read_file", "read", (Subject("text", printable(path)),))
         return path_access("read_file", "read", args, context)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the numbered lines; bytes that are not UTF-8 are shown as escapes, with a note."""
@@ -150,7 +146,7 @@ def _open(request: _Request) -> BufferedReader:
     try:
         return open_file(place)
     except FileNotFoundError as error:
-        from bridle.tools.path_suggestions import similar_paths  # noqa: PLC0415  loads difflib, only for this message
+        from bridle.tools.hints import similar_paths  # noqa: PLC0415  loads difflib, only for this message
 
         near = similar_paths(place, request.visible)
         hint = f"did you mean {' or '.join(near)}?" if near else ""

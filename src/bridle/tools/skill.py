@@ -9,7 +9,7 @@ from bridle.core.skill import Skill, near_names, render
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.paths import printable
 from bridle.tools.threads import run_in_thread
-from bridle.tools.tool_support import description, parameters, text_arg
+from bridle.tools.tool_support import WithoutPreview, description, parameters, text_arg
 
 MAX_LISTED = 30
 MAX_SHOWN_CHARS = 80
@@ -18,7 +18,7 @@ LoadSkills = Callable[[str], Sequence[Skill]]
 """Returns the skills of a working directory; blocking; raises ConfigError."""
 
 
-class SkillTool:
+class SkillTool(WithoutPreview):
     """The tool that returns the text of a skill with its arguments filled in."""
 
     parallel = True
@@ -42,10 +42,6 @@ class SkillTool:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return an access that names the skill, so that a rule such as `skill(deploy)` can match it."""
         return Access("skill", "read", (Subject("text", printable(_name(args))),))
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the text of the skill and the folder of its files."""

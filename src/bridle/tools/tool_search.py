@@ -15,7 +15,7 @@ from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
 from bridle.tools.threads import run_in_thread
-from bridle.tools.tool_support import description, integer_arg, parameters, text_arg
+from bridle.tools.tool_support import WithoutPreview, description, integer_arg, parameters, text_arg
 from bridle.tools.toolbox import describe_tool
 
 DEFAULT_FOUND = 5
@@ -38,7 +38,7 @@ class _Index(Struct, frozen=True):
     count: int
 
 
-class ToolSearch:
+class ToolSearch(WithoutPreview):
     """The tool that shows the tools that best fit a query, with all that is needed to call them."""
 
     parallel = True
@@ -50,8 +50,8 @@ class ToolSearch:
     @cached_property
     def spec(self) -> ToolSpec:
         """The tool definition sent to the model."""
-        lent = [spec.name for spec in self._specs if spec.name.startswith(MCP_PREFIX)]
-        servers = Counter(name.split("__")[1] for name in lent)
+        names = [spec.name for spec in self._specs if spec.name.startswith(MCP_PREFIX)]
+        servers = Counter(name.split("__")[1] for name in names)
         named = [f"{name} ({count})" for name, count in sorted(servers.items())[:MAX_SERVERS]]
         more = ", …" if len(servers) > len(named) else ""
         text = f"{description(SEARCH)} There are {', '.join(named)}{more}." if named else description(SEARCH)
@@ -60,10 +60,6 @@ class ToolSearch:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access(SEARCH, "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the matching tools, best first."""
@@ -101,7 +97,7 @@ class ToolSearch:
         return _Index(places, len(counts))
 
 
-class ToolCaller:
+class ToolCaller(WithoutPreview):
     """The tool that calls the tools that are not shown: a call of it becomes a call of the named tool.
 
     A call gets here only when it names no such tool.
@@ -133,10 +129,6 @@ class ToolCaller:
         named = self._named()
         hint = f"there are {named}" if named else f"{SEARCH} finds the available ones"
         raise ToolError(f"no tool is named {name!r}", hint=hint)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: nothing would change."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Raise ToolError, as `access` does."""

@@ -17,6 +17,14 @@ from bridle.tools.paths import ResolvedPath, printable, resolve
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
+class WithoutPreview:
+    """The base of tools without a preview: a call changes nothing, or its arguments say what it changes."""
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Return an empty text."""
+        return ""
+
+
 def text_arg(args: dict[str, Any], key: str) -> str:
     """Return a string argument; raises ToolError when it is missing or cannot be encoded."""
     value = args.get(key)

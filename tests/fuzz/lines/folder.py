@@ -17,7 +17,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from bridle.tools.shell.environment import command_environment
+from bridle.tools.shell.settings import command_environment
 from bridle.tools.shell.state import ShellState, apply_state
 from tests.fuzz.lines.repositories import Config, hostile_config, made_config, make_repository, plain_config
 

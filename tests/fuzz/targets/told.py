@@ -9,11 +9,12 @@ import msgspec
 from bridle.comms import cbor
 from bridle.comms.envelope import BadEnvelope, unseal
 from bridle.core.codeact import as_text, read_reply
-from bridle.core.codec import decode_command, encode
+from bridle.core.codec import encode
 from bridle.core.errors import HookError, ToolError
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, Usage
 from bridle.core.permission import judge, parse_rule
+from bridle.core.protocol import Command
 from bridle.core.tool import ToolSpec
 from bridle.hooks.response import parse_response
 from bridle.providers.reply_builder import ReplyBuilder
@@ -220,9 +221,9 @@ def run_hook_answer(data: bytes) -> None:
 
 
 def run_command(data: bytes) -> None:
-    with suppress(msgspec.DecodeError):
-        command = decode_command(data)
-        assert decode_command(encode(command)) == command
+    with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        command = msgspec.json.decode(data, type=Command)
+        assert msgspec.json.decode(encode(command), type=Command) == command
 
 
 _FENCES = (b"```python\n", b"```\n", b"~~~py\n", b"~~~\n", b'"""', b"'''", b"[Output]\n", b"\\\n", b"    ")
@@ -258,7 +259,7 @@ TARGETS = (
         modules=(
             "bridle.tools.edits",
             "bridle.tools.fuzzy_edit",
-            "bridle.tools.edit_hints",
+            "bridle.tools.hints",
             "bridle.tools.fuzzy_edit",
         ),
         tokens=(b"\n%%\n", b"    ", b"\t", b"\r\n", b"\xe2\x80\x99", b"def f():\n", b"}\n"),

@@ -8,7 +8,7 @@ import pytest
 from bridle.app import memory_in, open_store
 from bridle.config.settings import load_settings
 from bridle.core.ids import SessionId
-from bridle.memory.embedders.choice import MINILM
+from bridle.memory.embedders import MINILM
 from bridle.providers.embedded import EMBEDDING_WEIGHTS, pull
 from tests.memory.embedders.paraphrases import found_of
 from tests.memory.stage import created, replied, said

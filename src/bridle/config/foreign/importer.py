@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from bridle.config.agents import LIBRARY, AgentFile
+from bridle.config.claude_hooks import add_hooks, read_claude_hooks
 from bridle.config.edit import add_rules
 from bridle.config.edit_tables import add_table
 from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILLS_FOLDER
@@ -18,6 +19,8 @@ from bridle.config.foreign.findings import (
     FoundServer,
     FoundSkill,
     NotImported,
+    get_table,
+    read_json,
 )
 from bridle.config.import_files import ImportOutcome, check_skill_size, copy_skill, toml_text, write_folder
 from bridle.config.keys import DEFAULT_AGENT, ConfigFile
@@ -27,6 +30,7 @@ from bridle.config.skills import SHARED_FOLDERS
 from bridle.config.textfile import locked, read_text, write_text
 from bridle.config.validation import one_line
 from bridle.core.errors import ConfigError
+from bridle.core.hook import CommandRuntime, HookEntry
 from bridle.core.skill import SKILL_NAME
 
 # ---------------------------------------------------------------------------- import record
@@ -212,3 +216,36 @@ def _named(finding: Finding, outcome: Any = "imported", why: str = "") -> Import
             return ImportOutcome("skill", one_line(name), outcome, why)
         case FoundAgent(name):
             return ImportOutcome("agent", name, outcome, why)
+
+
+# ---------------------------------------------------------------------------- hooks
+# Import the hooks of Claude Code, like `bridle hooks import`, and report them as import outcomes.
+
+
+def import_hooks(file: Path, settings: Settings, *, dry_run: bool) -> Iterator[ImportOutcome]:
+    """Add the hooks of a `settings.json` that are not there yet. Blocks."""
+    try:
+        if not get_table(read_json(file, file.parent), "hooks"):
+            return
+        found = read_claude_hooks(file)
+        known = {hook.entry.id for hook in settings.hooks_found}
+        there = [_command(hook.entry) for hook in settings.hooks_found]
+        new = [entry for entry in found.entries if _command(entry) not in there]
+        if not dry_run:
+            add_hooks(settings.user_file, new, known)
+    except ConfigError as error:
+        yield ImportOutcome("hook", file.name, "left out", error.message)
+        return
+    for entry in found.entries:
+        yield ImportOutcome(
+            "hook", one_line(_command(entry)[-1]), "imported" if entry in new else "already there"
+        )
+    for why in found.left_out:
+        event, _, reason = why.partition(": ")
+        yield ImportOutcome("hook", one_line(event), "left out", one_line(reason))
+
+
+def _command(entry: HookEntry) -> tuple[str, ...]:
+    """Return what identifies a hook: its point and its command."""
+    runtime = entry.runtime
+    return (entry.point, *(runtime.args if isinstance(runtime, CommandRuntime) else (entry.id,)))

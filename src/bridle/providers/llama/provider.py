@@ -290,26 +290,26 @@ class LlamaProvider:
     async def _read_native(self, plan: RequestPlan, wire: OpenAIProvider) -> Items:
         """Hold back text while it may be a printed call; the end of the reply decides."""
         names = {tool.name for tool in plan.request.tools}
-        held: str | None = "" if names else None
+        pending: str | None = "" if names else None
         async with aclosing(wire.stream(plan.request)) as items:
             async for item in items:
                 if isinstance(item, ModelReply):
-                    for last in self._ended_native(item, held or "", names, plan.request):
+                    for last in self._ended_native(item, pending or "", names, plan.request):
                         yield last
-                elif held is not None and isinstance(item, TextDelta):
-                    held += item.text
-                    if classify_start(held) == "prose":
-                        yield TextDelta(held)
-                        held = None
+                elif pending is not None and isinstance(item, TextDelta):
+                    pending += item.text
+                    if classify_start(pending) == "prose":
+                        yield TextDelta(pending)
+                        pending = None
                 else:
                     yield item
 
     def _ended_native(
-        self, reply: ModelReply, held: str, names: set[str], request: ModelRequest
+        self, reply: ModelReply, pending: str, names: set[str], request: ModelRequest
     ) -> list[Delta | ModelReply]:
-        printed = parse_printed_call(held, names) if held and not reply.message.calls else None
+        printed = parse_printed_call(pending, names) if pending and not reply.message.calls else None
         if printed is None:
-            return [TextDelta(held), reply] if held else [reply]
+            return [TextDelta(pending), reply] if pending else [reply]
         builder = ReplyBuilder(self._name, reply_position(request))
         if reply.message.reasoning:
             builder.reasoning(reply.message.reasoning)
@@ -318,21 +318,21 @@ class LlamaProvider:
 
     async def _read_choice(self, plan: RequestPlan, wire: OpenAIProvider, request: ModelRequest) -> Items:
         """Yield text; if it starts a call, request the call again, constrained by the tools' schema."""
-        held: str | None = ""
+        pending: str | None = ""
         async with aclosing(wire.stream(plan.request)) as items:
             async for item in items:
-                if held is None or not isinstance(item, TextDelta):
-                    if held and isinstance(item, ModelReply):
-                        yield TextDelta(held)
+                if pending is None or not isinstance(item, TextDelta):
+                    if pending and isinstance(item, ModelReply):
+                        yield TextDelta(pending)
                     yield item
                     continue
-                held += item.text
-                verdict = classify_start(held)
+                pending += item.text
+                verdict = classify_start(pending)
                 if verdict == "call":
                     break
                 if verdict == "prose":
-                    yield TextDelta(held)
-                    held = None
+                    yield TextDelta(pending)
+                    pending = None
             else:
                 return
         if plan.then:

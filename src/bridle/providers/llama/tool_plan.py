@@ -295,13 +295,13 @@ def find_ordered_tool(prompt: str, tools: Sequence[ToolSpec]) -> ToolSpec | None
     ]
     if not words:
         return None
-    spoken = {_singular(word) for word in words}
-    spoken |= {"web"} if any(word.startswith("http") for word in words) else set()
-    spoken |= {"file"} if any(_PATH.match(word) for word in words) else set()
+    mentioned = {_singular(word) for word in words}
+    mentioned |= {"web"} if any(word.startswith("http") for word in words) else set()
+    mentioned |= {"file"} if any(_PATH.match(word) for word in words) else set()
     best: tuple[int, ToolSpec | None] = (0, None)
     for tool in tools:
         parts = [_singular(part) for part in tool.name.lower().split("_") if part]
-        if _singular(words[0]) in parts and spoken.issuperset(parts) and len(parts) > best[0]:
+        if _singular(words[0]) in parts and mentioned.issuperset(parts) and len(parts) > best[0]:
             best = len(parts), tool
     return best[1]
 

@@ -11,8 +11,10 @@
 """
 
 import asyncio
+import re
 import socket
 import struct
+import zlib
 from collections import deque
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -37,7 +39,6 @@ from bridle.providers.script import (
     load_script,
 )
 from bridle.providers.scripted_reply import ScriptedReply, ScriptPlayer
-from bridle.providers.scripted_server import llama_endpoints
 from bridle.providers.scripted_server.chat import ChatWire, error_response
 from bridle.providers.scripted_server.gemini import GeminiWire
 from bridle.providers.scripted_server.messages import MessagesWire
@@ -104,17 +105,17 @@ class ScriptedServer:
         return app
 
     async def _health(self, _: web.Request) -> web.Response:
-        return _json(llama_endpoints.health())
+        return _json({"status": "ok"})
 
     async def _props(self, _: web.Request) -> web.Response:
-        return _json(llama_endpoints.props(self.script))
+        return _json(_llama_props(self.script))
 
     async def _models(self, _: web.Request) -> web.Response:
-        return _json(llama_endpoints.models(self.script))
+        return _json(_llama_models(self.script))
 
     async def _tokenize(self, http: web.Request) -> web.Response:
         try:
-            return _json(llama_endpoints.tokenize(await http.read()))
+            return _json(_tokenize(await http.read()))
         except msgspec.DecodeError as error:
             return _refusal(error_response("invalid_request", str(error)))
 
@@ -248,3 +249,54 @@ def _refusal(answer: ErrorResponse) -> web.Response:
 
 def _json(value: Any, status: int = 200) -> web.Response:
     return web.Response(status=status, body=msgspec.json.encode(value), content_type="application/json")
+
+
+# ---------------------------------------------------------------------------- llama endpoints
+# Responses of the llama-server endpoints other than chat: `/props`, `/tokenize`, `/v1/models`.
+
+
+MODEL_NAME = "scripted"
+VOCABULARY = 32_000
+_TOKEN = re.compile(r"\s*\w{1,4}|\s*[^\w\s]|\s+")  # pieces of up to four letters, like real tokens
+
+
+class _Tokenize(Struct):
+    content: str = ""
+    with_pieces: bool = False
+
+
+def _llama_props(script: Script) -> dict[str, Any]:
+    """Return the server properties that clients read."""
+    able = ("tools", "tool_calls", "parallel_tool_calls", "object_arguments", "system_role", "string_content")
+    return {
+        "default_generation_settings": {"params": {"n_predict": -1}, "n_ctx": script.window_tokens},
+        "total_slots": 1,
+        "model_alias": MODEL_NAME,
+        "model_path": f"/models/{MODEL_NAME}.gguf",
+        "chat_template": "",
+        "chat_template_caps": {f"supports_{what}": True for what in able},
+        "modalities": {"vision": False, "video": False, "audio": False},
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "build_info": "scripted",
+        "is_sleeping": False,
+    }
+
+
+def _llama_models(script: Script) -> dict[str, Any]:
+    """Return the model list, which has one model."""
+    window = script.window_tokens
+    meta = {"n_ctx": window, "n_ctx_train": window, "n_vocab": VOCABULARY}
+    entry = {"id": MODEL_NAME, "object": "model", "created": 0, "owned_by": "llamacpp", "meta": meta}
+    listed = {"name": MODEL_NAME, "model": MODEL_NAME, "type": "model", "capabilities": ["completion"]}
+    return {"models": [listed], "object": "list", "data": [entry]}
+
+
+def _tokenize(body: bytes) -> dict[str, Any]:
+    """Return the tokens of a text: not a real vocabulary, but deterministic."""
+    asked = msgspec.json.decode(body, type=_Tokenize)
+    pieces = _TOKEN.findall(asked.content)
+    ids = [zlib.crc32(piece.encode()) % VOCABULARY for piece in pieces]
+    if not asked.with_pieces:
+        return {"tokens": ids}
+    return {"tokens": [{"id": n, "piece": piece} for n, piece in zip(ids, pieces, strict=True)]}

@@ -73,8 +73,8 @@ class SubAgents:
     async def find_interrupted(self, journal: Journal) -> None:
         """Find the sub-agents of an interrupted run before it resumes; raises StoreError."""
         run, member = journal.session.run, self._members.get(journal.id)
-        if member is not None and member.heirs is not None:
-            self._stock[journal.id] = member.heirs
+        if member is not None and member.resumed_children is not None:
+            self._stock[journal.id] = member.resumed_children
         elif run is not None:
             self._stock[journal.id] = await read_resumed_children(self._engine.store, journal.id, run.run_id)
 
@@ -103,14 +103,14 @@ class RunChildren:
         parent: ParentRun,
         budget: Budget,
         members: dict[SessionId, AgentNode],
-        heirs: tuple[ResumedChild, ...] = (),
+        resumed_children: tuple[ResumedChild, ...] = (),
     ) -> None:
         self.budget = budget
         """The budget that the sub-agents share."""
         self.session = parent.journal.id
         self._parent = parent
         self._members = members
-        self._heirs = heirs
+        self._resumed_children = resumed_children
         """The sub-agents that were started before the process died."""
         self._agents: dict[SessionId, SubAgent] = {}
         self._orders: list[ChildRequest] = []
@@ -172,7 +172,11 @@ class RunChildren:
     @property
     def calls(self) -> frozenset[CallId]:
         """The calls that started a sub-agent before the process died."""
-        return frozenset(heir.started.call_id for heir in self._heirs if heir.started.call_id is not None)
+        return frozenset(
+            resumed.started.call_id
+            for resumed in self._resumed_children
+            if resumed.started.call_id is not None
+        )
 
     def take_up(self, again: Collection[CallId]) -> None:
         """Resume the interrupted sub-agents that work in the background, or whose calls run again.
@@ -180,10 +184,10 @@ class RunChildren:
         End the others: no call waits for them any more.
         """
         self._again = self.calls.intersection(again)
-        charge_resumed_children(self.budget, self._heirs, self._parent.engine.clock.monotonic_s())
-        self._orders += [heir.order for heir in self._heirs if not heir.is_new]
-        for heir in self._heirs:
-            self._resume_child(heir)
+        charge_resumed_children(self.budget, self._resumed_children, self._parent.engine.clock.monotonic_s())
+        self._orders += [resumed.order for resumed in self._resumed_children if not resumed.is_new]
+        for resumed in self._resumed_children:
+            self._resume_child(resumed)
 
     def goes_on(self, call_id: CallId) -> bool:
         """Return whether a call started a sub-agent before the process died, and waits for it again."""
@@ -316,20 +320,22 @@ class RunChildren:
         agent.life.add_done_callback(lambda _: self._members.pop(session, None))
         return agent
 
-    def _resume_child(self, heir: ResumedChild) -> None:
+    def _resume_child(self, resumed: ResumedChild) -> None:
         """Resume an interrupted sub-agent, or end it."""
-        is_awaited = heir.started.call_id in self._again or heir.order.background
+        is_awaited = resumed.started.call_id in self._again or resumed.order.background
         profile: Agent | None = None
-        if heir.ended is None and (not is_awaited or not heir.seq or (heir.is_new and not heir.order.prompt)):
-            heir.lost = CUT_OFF
-        elif heir.is_new:
+        if resumed.ended is None and (
+            not is_awaited or not resumed.seq or (resumed.is_new and not resumed.order.prompt)
+        ):
+            resumed.lost = CUT_OFF
+        elif resumed.is_new:
             try:
-                profile, heir.budget = self._load_profile_and_budget(heir.order)
+                profile, resumed.budget = self._load_profile_and_budget(resumed.order)
             except ToolError as error:
-                heir.lost = str(error)
-        member = self._join(heir.started.child, heir.started.name, heir.budget)
-        member.heirs = heir.heirs
-        self._keep(SubAgent(self._parent, member, heir.order, profile, heir))
+                resumed.lost = str(error)
+        member = self._join(resumed.started.child, resumed.started.name, resumed.budget)
+        member.resumed_children = resumed.children
+        self._keep(SubAgent(self._parent, member, resumed.order, profile, resumed))
 
     def _called_again(self, order: ChildRequest) -> SubAgent | None:
         """Return a sub-agent that this call started before the process died, each one once."""

@@ -75,14 +75,14 @@ class SubAgent:
         member: AgentNode,
         order: ChildRequest,
         agent: Agent | None,
-        heir: ResumedChild | None = None,
+        resumed: ResumedChild | None = None,
     ) -> None:
         """Start at once; `agent` is required unless the sub-agent's run has already started."""
         self.member = member
         self.order = order
         self._parent = parent
         self._agent = agent
-        self._heir = heir
+        self._resumed = resumed
         self._relay = QuestionRelay(member.id, parent.journal, parent.sessions)
         self._options = RunOptions()
         self._began_s = parent.engine.clock.monotonic_s()
@@ -107,26 +107,26 @@ class SubAgent:
         self._driven: asyncio.Future[None] = loop.create_future()
         """Resolves when its run accepts answers."""
         self._is_announced = False
-        if heir is not None:
-            self._inherit(heir)
+        if resumed is not None:
+            self._inherit(resumed)
         self._work = asyncio.create_task(self._perform())
         self._lives = False
         steps = parent.engine.steps
         life = self._live() if steps is None or self._is_recorded else self._live_tracked(steps)
         self._life = asyncio.create_task(life, name=f"sub-agent {member.id}")
 
-    def _inherit(self, heir: ResumedChild) -> None:
+    def _inherit(self, resumed: ResumedChild) -> None:
         """Restore its state from before the crash."""
         self._is_announced = True
         self._begun.set_result(None)
-        self._began_s -= heir.used_ms / 1000
-        self._inherited = heir.inherited
-        self._options = RunOptions(model=heir.started.model)
-        self._relay.take_up(self._parent.run, heir.run)
-        if heir.is_recorded:
-            self._ended = heir.ended
+        self._began_s -= resumed.used_ms / 1000
+        self._inherited = resumed.inherited
+        self._options = RunOptions(model=resumed.started.model)
+        self._relay.take_up(self._parent.run, resumed.run)
+        if resumed.is_recorded:
+            self._ended = resumed.ended
             self.member.has_ended = True
-        if self.order.background or heir.lost or heir.ended is not None:
+        if self.order.background or resumed.lost or resumed.ended is not None:
             self._may_go_on.set()
 
     # ------------------------------------------------------------------ public
@@ -139,7 +139,7 @@ class SubAgent:
     @property
     def is_inherited(self) -> bool:
         """True if it was started before a crash."""
-        return self._heir is not None
+        return self._resumed is not None
 
     @property
     def life(self) -> asyncio.Task[None]:
@@ -212,7 +212,7 @@ class SubAgent:
     def _agent_name(self) -> str:
         if self._agent is not None:
             return self._agent.name
-        return self._heir.started.agent if self._heir is not None else ""
+        return self._resumed.started.agent if self._resumed is not None else ""
 
     @property
     def _stage(self) -> ChildStage:
@@ -223,12 +223,12 @@ class SubAgent:
     # ------------------------------------------------------------------ work
 
     async def _perform(self) -> None:
-        if self._heir is None:
+        if self._resumed is None:
             seq = await self._create()
             self._begun.set_result(None)
         else:
-            seq = await self._find_again(self._heir)
-        if self._heir is not None and self._heir.ended is not None:
+            seq = await self._find_again(self._resumed)
+        if self._resumed is not None and self._resumed.ended is not None:
             return
         await self.member.take_slot()
         sessions, session = self._parent.sessions, self.member.id
@@ -256,29 +256,29 @@ class SubAgent:
             try:
                 return await self._parent.sessions.submit(self.member.id, self._first_command())
             except SessionBusy:
-                if self._heir is None or loop.time() > deadline:
+                if self._resumed is None or loop.time() > deadline:
                     raise
             await asyncio.sleep(RETRY_S)
 
     def _first_command(self) -> Command:
-        run = self._heir.run if self._heir is not None else None
+        run = self._resumed.run if self._resumed is not None else None
         if run is None:
             return Prompt(user_message(self.order.prompt), self._options, "reject")
         return Resume(self._options)
 
-    async def _find_again(self, heir: ResumedChild) -> int:
+    async def _find_again(self, resumed: ResumedChild) -> int:
         """Wait until it may continue and find its worktree; returns the number of its last record."""
         await self._may_go_on.wait()
-        if heir.lost:
-            raise ToolError(heir.lost)
-        self._worktree = await find_child_worktree(self._parent, heir)
-        if heir.run is not None:
-            await self._relay.settle(heir.run)
-            self._options = options_after_cut(self._parent, self.order, heir.run, self._worktree)
-        elif heir.ended is None:
+        if resumed.lost:
+            raise ToolError(resumed.lost)
+        self._worktree = await find_child_worktree(self._parent, resumed)
+        if resumed.run is not None:
+            await self._relay.settle(resumed.run)
+            self._options = options_after_cut(self._parent, self.order, resumed.run, self._worktree)
+        elif resumed.ended is None:
             assert self._agent is not None
             self._options = first_options(self._parent, self.member, self.order, self._agent, self._worktree)
-        return heir.seq
+        return resumed.seq
 
     async def _create(self) -> int:
         """Create and announce its session; returns the number of the session's last record."""
@@ -310,7 +310,7 @@ class SubAgent:
     @property
     def _is_recorded(self) -> bool:
         """True if its end was recorded before the crash."""
-        return self._heir is not None and self._heir.is_recorded
+        return self._resumed is not None and self._resumed.is_recorded
 
     async def _live_tracked(self, steps: DurableSteps) -> None:
         """Run `_live` as a tracked step of the parent, or untracked if the tracking fails."""
@@ -351,7 +351,7 @@ class SubAgent:
         is_parked = member.tree.is_parked
         if not self._is_recorded:
             with suppress(BridleError, OSError):  # a program that does not end is reported elsewhere
-                await sessions.let_go(member.id, aside=is_parked)
+                await sessions.let_go(member.id, resumable=is_parked)
         if member.budget is not None:
             member.budget.close()
         if is_parked:
@@ -364,9 +364,9 @@ class SubAgent:
             self._left = await self._worktree.leave()
 
     async def _end(self, failure: str) -> RunEnded:
-        heir = self._heir
-        if heir is not None and heir.ended is not None:
-            return heir.ended
+        resumed = self._resumed
+        if resumed is not None and resumed.ended is not None:
+            return resumed.ended
         journal = self.member.journal
         session = journal.session if journal is not None else None
         is_lost = journal is not None and journal.is_stale  # its in-memory state is not what is stored
@@ -374,7 +374,7 @@ class SubAgent:
             return session.last
         outcome: Outcome = "cancelled" if self._stopped and not failure else "failed"
         run = session.run if session is not None else None
-        if is_lost or run is not None or heir is not None:  # its end is not recorded, or its run is open
+        if is_lost or run is not None or resumed is not None:  # its end is not recorded, or its run is open
             engine, reason = self._parent.engine, failure or self._stopped or UNRECORDED
             with suppress(BridleError):
                 return await end_child(engine, self._parent.bus, self.member.id, outcome, reason)

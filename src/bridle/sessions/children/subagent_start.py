@@ -144,9 +144,9 @@ async def create_child_worktree(parent: ParentRun, child: SessionId) -> Worktree
     )
 
 
-async def find_child_worktree(parent: ParentRun, heir: ResumedChild) -> Worktree | None:
+async def find_child_worktree(parent: ParentRun, resumed: ResumedChild) -> Worktree | None:
     """Find an interrupted sub-agent's worktree; None if it had none; raises ToolError if it is not here."""
-    started = heir.started
+    started = resumed.started
     if not started.base:
         return None
     environ = {**parent.engine.environ, **parent.setup.env}
@@ -157,7 +157,7 @@ async def find_child_worktree(parent: ParentRun, heir: ResumedChild) -> Worktree
         started.child,
         started.base,
         environ,
-        within=heir.cwd,
+        within=resumed.cwd,
         writable=parent.policy.writable,
     )
 

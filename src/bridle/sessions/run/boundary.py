@@ -157,10 +157,10 @@ class Boundary:
     async def _ask_hooks(self) -> None:
         self._kit.post(BoundaryHooksAnswered(await self._kit.hooks.ask("turn_boundary")))
 
-    def heard(self, heard: BoundaryHooksAnswered) -> list[Input]:
+    def answered(self, answered: BoundaryHooksAnswered) -> list[Input]:
         """Record the hooks' answers, and continue unless one refuses."""
-        self._kit.journal.stage(*heard.round.events)
-        if (deny := heard.round.outcome.deny) is not None:
+        self._kit.journal.stage(*answered.round.events)
+        if (deny := answered.round.outcome.deny) is not None:
             return [Drained(stop=Refused("denied", refusal(deny)))]
         return self.decide()
 

@@ -232,7 +232,7 @@ class Driver:
             case ModelFailed() if self._loop.state == "calling_llm":
                 return self._model_calls.failed(happening)
             case BoundaryHooksAnswered():
-                return self._boundary.heard(happening)
+                return self._boundary.answered(happening)
             case ChildArrived():
                 return self._boundary.decide()
             case UntilChecked():

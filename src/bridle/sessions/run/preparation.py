@@ -65,15 +65,15 @@ class Claim:
 class TenantReservation:
     """Reserves and settles the tenant budget of one session's runs; a sub-agent's is part of its parent's."""
 
-    def __init__(self, purse: TenantBudget | None, session: SessionId) -> None:
-        self._purse = purse
+    def __init__(self, tenant_budget: TenantBudget | None, session: SessionId) -> None:
+        self._tenant_budget = tenant_budget
         self._session = session
 
     async def cut(self, setup: Setup, run_id: RunId) -> Setup:
         """Reserve what a run may use, and return the setup with its limits cut to it; raises BudgetSpent."""
-        if self._purse is None:
+        if self._tenant_budget is None:
             return setup
-        return replace(setup, limits=await self._purse.reserve(self._session, run_id, setup.limits))
+        return replace(setup, limits=await self._tenant_budget.reserve(self._session, run_id, setup.limits))
 
     async def give_back(self, run_id: RunId) -> None:
         """Release the reservation of a run that did not start."""
@@ -85,9 +85,9 @@ class TenantReservation:
             await self._settle(ended.run_id, Spend(ended.usage.context, cost=ended.cost or 0.0))
 
     async def _settle(self, run_id: RunId, used: Spend) -> None:
-        if self._purse is not None:
+        if self._tenant_budget is not None:
             with suppress(StoreError):  # the search for unsettled reservations charges it later
-                await self._purse.settle(self._session, run_id, used)
+                await self._tenant_budget.settle(self._session, run_id, used)
 
 
 # ---------------------------------------------------------------------------- run setup

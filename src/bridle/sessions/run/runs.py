@@ -33,7 +33,6 @@ from bridle.core.protocol import (
     TakenPrompt,
 )
 from bridle.core.session_api import Receipt
-from bridle.sessions.background_task import CLOSE_TIMEOUT_S, BackgroundTask
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.command_checks import (
     find_taken_prompt,
@@ -49,13 +48,19 @@ from bridle.sessions.run.maintenance import Maintenance
 from bridle.sessions.run.preparation import Claim, RunSetup, TenantReservation
 from bridle.sessions.run.titles import TitleWriter
 from bridle.sessions.setup import Setup
+from bridle.system.tasks import CLOSE_TIMEOUT_S, BackgroundTask
 
 
 class Runs:
     """Starts a run for each prompt of a session, and drives each run to its end."""
 
     def __init__(
-        self, engine: Engine, journal: Journal, family: SubAgents, upkeep: Maintenance, aside: BackgroundTask
+        self,
+        engine: Engine,
+        journal: Journal,
+        family: SubAgents,
+        upkeep: Maintenance,
+        background: BackgroundTask,
     ) -> None:
         self.claim = Claim(engine.claims, journal)
         self.preparing = RunSetup(engine, journal, family)
@@ -70,8 +75,10 @@ class Runs:
         self._journal = journal
         self._family = family
         self._upkeep = upkeep
-        self._aside = aside
-        self._allowance = TenantReservation(None if family.is_child(journal.id) else engine.purse, journal.id)
+        self._background = background
+        self._allowance = TenantReservation(
+            None if family.is_child(journal.id) else engine.tenant_budget, journal.id
+        )
         self._driver: Driver | None = None
         self._running: asyncio.Task[None] | None = None
         self._is_parked = False
@@ -312,8 +319,8 @@ class Runs:
             self._journal.announce()
         async with self.claim.starting:
             await self._begin_next()
-        if wanted is not None and not self._is_stopped and not self._aside.is_active:
-            self._aside.begin(self._compact_late(wanted.keep))
+        if wanted is not None and not self._is_stopped and not self._background.is_active:
+            self._background.begin(self._compact_late(wanted.keep))
 
     async def _record_failure(self, run_id: RunId, reason: str) -> None:
         """Record the end of a failed run; if even that cannot be stored, notify the watchers."""

@@ -65,11 +65,11 @@ def read(source: SourceFolder) -> ForeignSession | None:
             lines.add(line)
         else:
             lines.pass_over(line)
-    telling = ConversationBuilder(skipped)
+    builder = ConversationBuilder(skipped)
     for line in lines.kept:
-        telling.now = get_time_ms(line, "timestamp") or telling.now
-        _tell(line, telling)
-    conversation = telling.conversation()
+        builder.now = get_time_ms(line, "timestamp") or builder.now
+        _tell(line, builder)
+    conversation = builder.conversation()
     if not conversation.messages:
         return None
     title = next((titles[kind] for kind in _TITLES if titles.get(kind)), "")
@@ -121,19 +121,19 @@ def _is_prompt(line: dict[str, Any]) -> bool:
     )
 
 
-def _tell(line: dict[str, Any], telling: ConversationBuilder) -> None:
+def _tell(line: dict[str, Any], builder: ConversationBuilder) -> None:
     message = get_table(line, "message")
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else get_list(message, "content")
     if get_text(line, "type") == "assistant":
-        telling.reply([part for block in blocks if (part := _replied(block))], get_text(message, "id"))
+        builder.reply([part for block in blocks if (part := _replied(block))], get_text(message, "id"))
         return
-    if line.get("isCompactSummary") is True and telling.has_begun:
+    if line.get("isCompactSummary") is True and builder.has_begun:
         return  # everything that it summarizes is here
     for block in blocks:
         if get_text(block, "type") == "tool_result":
-            telling.result(_result(block))
-    telling.user([part for block in blocks if (part := _said(block))])
+            builder.result(_result(block))
+    builder.user([part for block in blocks if (part := _said(block))])
 
 
 def _replied(block: Any) -> Part | None:

@@ -60,53 +60,53 @@ def sources(folder: Path) -> list[SourceFolder]:
 def read(source: SourceFolder) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
-    telling = ConversationBuilder(skipped)
+    builder = ConversationBuilder(skipped)
     cwd = ""
     for line in read_json_lines(source, skipped):
         payload = get_table(line, "payload")
-        telling.now = get_time_ms(line, "timestamp") or telling.now
+        builder.now = get_time_ms(line, "timestamp") or builder.now
         match get_text(line, "type"):
             case "session_meta" | "turn_context":
                 cwd = cwd or get_text(payload, "cwd")
             case "event_msg":
                 if get_text(payload, "type") == "thread_rolled_back":
                     turns = payload.get("num_turns")
-                    telling.rewind(turns if isinstance(turns, int) else 0)
+                    builder.rewind(turns if isinstance(turns, int) else 0)
             case "response_item":
-                _tell(payload, telling, skipped)
+                _tell(payload, builder, skipped)
             case "compacted":
                 pass  # everything that it summarizes is here
             case _:
-                _tell(line, telling, skipped)
-    conversation = telling.conversation()
+                _tell(line, builder, skipped)
+    conversation = builder.conversation()
     return ForeignSession(source.key, conversation, "", cwd) if conversation.messages else None
 
 
-def _tell(item: dict[str, Any], telling: ConversationBuilder, skipped: Counter[str]) -> None:
+def _tell(item: dict[str, Any], builder: ConversationBuilder, skipped: Counter[str]) -> None:
     kind = get_text(item, "type")
     if kind == "message":
-        _tell_message(item, telling, skipped)
+        _tell_message(item, builder, skipped)
     elif kind == "reasoning":
         texts = [get_text(one, "text") for one in (*get_list(item, "summary"), *get_list(item, "content"))]
-        telling.reply([Reasoning("\n\n".join(filter(None, texts)))])
+        builder.reply([Reasoning("\n\n".join(filter(None, texts)))])
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         name = get_text(item, "name") or "local_shell"
-        telling.reply([_call(name, item)])
+        builder.reply([_call(name, item)])
     elif kind in _OUTPUTS:
-        telling.result(_result(item))
+        builder.result(_result(item))
 
 
-def _tell_message(item: dict[str, Any], telling: ConversationBuilder, skipped: Counter[str]) -> None:
+def _tell_message(item: dict[str, Any], builder: ConversationBuilder, skipped: Counter[str]) -> None:
     parts = _parts(get_list(item, "content"))
     match get_text(item, "role"):
         case "assistant":
-            telling.reply(parts)
+            builder.reply(parts)
         case "user":
             kept = [
                 part for part in parts if not (isinstance(part, Text) and part.text.startswith(_MACHINERY))
             ]
             skipped.update([OWN_WORDS] * (len(kept) < len(parts)))
-            telling.user(kept)
+            builder.user(kept)
         case _:
             skipped[OWN_WORDS] += 1
 

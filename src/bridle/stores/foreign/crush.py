@@ -68,17 +68,17 @@ def sources(folder: Path) -> list[SourceFolder]:
 def read(source: SourceFolder) -> ForeignSession | None:
     """Read a session; None if it has no messages. Blocks; raises StoreError."""
     skipped: Counter[str] = Counter()
-    telling = ConversationBuilder(skipped)
+    builder = ConversationBuilder(skipped)
     titles = list(_rows(source, "SELECT substr(title, 1, 1000) FROM sessions WHERE id = ?", (source.key,)))
     for role, text, is_summary, at in _rows(source, _MESSAGES, (MAX_LINE_BYTES, source.key, MAX_LINES)):
-        telling.now = _moment(at)
+        builder.now = _moment(at)
         if text is None:
             skipped[TOO_LONG] += 1
         elif (blocks := _blocks(text)) is None:
             skipped[NO_JSON] += 1
-        elif not (is_summary and telling.has_begun):
-            _tell(role, blocks, telling)
-    conversation = telling.conversation()
+        elif not (is_summary and builder.has_begun):
+            _tell(role, blocks, builder)
+    conversation = builder.conversation()
     title = str(titles[0][0] or "") if titles else ""
     return ForeignSession(source.key, conversation, title) if conversation.messages else None
 
@@ -116,17 +116,17 @@ def _blocks(text: Any) -> list[dict[str, Any]] | None:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else None
 
 
-def _tell(role: Any, blocks: list[dict[str, Any]], telling: ConversationBuilder) -> None:
+def _tell(role: Any, blocks: list[dict[str, Any]], builder: ConversationBuilder) -> None:
     parts = [part for block in blocks if (part := _part(get_text(block, "type"), get_table(block, "data")))]
     if role == "assistant":
-        telling.settle()
-        telling.reply(parts)
+        builder.settle()
+        builder.reply(parts)
     elif role == "tool":
         for block in blocks:
             if get_text(block, "type") == "tool_result":
-                telling.result(_result(get_table(block, "data")))
+                builder.result(_result(get_table(block, "data")))
     elif role == "user":
-        telling.user(parts)
+        builder.user(parts)
 
 
 def _part(kind: str, data: dict[str, Any]) -> Part | None:

@@ -24,20 +24,20 @@ class NotificationListener:
 
     def __init__(self, postgres: Postgres, channels: tuple[str, ...] = (RECORDS, CLAIMS)) -> None:
         self._postgres = postgres
-        self._heard: dict[str, list[Callback]] = {channel: [] for channel in channels}
+        self._callbacks: dict[str, list[Callback]] = {channel: [] for channel in channels}
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self.is_connected = asyncio.Event()
         """Set while no notification can be missed."""
 
-    def listen(self, channel: str, heard: Callback) -> Callable[[], None]:
-        """Call `heard` with each payload of a channel, and with None after a loss; return a stop function."""
-        callbacks = self._heard[channel]
-        callbacks.append(heard)
+    def listen(self, channel: str, callback: Callback) -> Callable[[], None]:
+        """Call `callback` with each payload of a channel, and None after a loss; return a stop function."""
+        callbacks = self._callbacks[channel]
+        callbacks.append(callback)
 
         def stop() -> None:
             with suppress(ValueError):
-                callbacks.remove(heard)
+                callbacks.remove(callback)
 
         return stop
 
@@ -63,7 +63,7 @@ class NotificationListener:
         while True:
             try:
                 async with await self._postgres.connect() as connection:
-                    await self._hear(connection)
+                    await self._await_notifications(connection)
             except (psycopg.Error, OSError) as error:
                 if not is_temporary(error):
                     raise to_store_error(self._postgres.name, error) from None
@@ -71,11 +71,11 @@ class NotificationListener:
             self.is_connected.clear()
             await asyncio.sleep(wait_s)
 
-    async def _hear(self, connection: Connection) -> None:
-        for channel in self._heard:
+    async def _await_notifications(self, connection: Connection) -> None:
+        for channel in self._callbacks:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
         self.is_connected.set()
-        for channel in self._heard:
+        for channel in self._callbacks:
             self._call(channel, None)
         while True:
             async for news in connection.notifies(timeout=QUIET_S):
@@ -86,5 +86,5 @@ class NotificationListener:
                 return
 
     def _call(self, channel: str, payload: str | None) -> None:
-        for heard in tuple(self._heard[channel]):
-            heard(payload)
+        for callback in tuple(self._callbacks[channel]):
+            callback(payload)

@@ -71,7 +71,7 @@ class Postgres:
         self._idle: list[Connection] = []
         self._away_since: float | None = None
         self._is_closed = False
-        self._teller = Notifier(self._notify)
+        self._notifier = Notifier(self._notify)
 
     async def open(self, *, patience_s: float = 0.0) -> None:
         """Check that the database is reachable and has tables that this version can use; raises StoreError.
@@ -82,7 +82,7 @@ class Postgres:
 
     async def aclose(self) -> None:
         """Send pending notifications and close the connections; one in use closes after its work."""
-        await self._teller.aclose()
+        await self._notifier.aclose()
         self._is_closed = True
         await self._drop_idle()
 
@@ -93,7 +93,7 @@ class Postgres:
 
     def tell(self, channel: str, subject: str, word: str) -> None:
         """Notify a channel's listeners, soon and at most once: `subject word`; the newest word wins."""
-        self._teller.tell(channel, subject, word)
+        self._notifier.tell(channel, subject, word)
 
     async def connect(self) -> Connection:
         """Open a connection that the caller owns, in autocommit mode; raises psycopg.Error."""

@@ -16,8 +16,7 @@ from bridle.config.foreign import claude as claude_settings
 from bridle.config.foreign import codex as codex_settings
 from bridle.config.foreign import crush as crush_settings
 from bridle.config.foreign.findings import Finding, kind_of
-from bridle.config.foreign.hooks import import_hooks
-from bridle.config.foreign.importer import BEFORE, Importer, ImportRecord
+from bridle.config.foreign.importer import BEFORE, Importer, ImportRecord, import_hooks
 from bridle.config.import_files import RENAMED, BroughtKind, ImportOutcome, import_agents, import_skills
 from bridle.config.keys import DEFAULT_AGENT
 from bridle.config.settings import Settings, load_settings

@@ -67,7 +67,7 @@ async def _run(sandbox: Sandbox, spec: ProcessSpec) -> tuple[int, tuple[str, ...
 def _spec(
     argv: tuple[str, ...], cwd: str, settings: Settings, rules: tuple[Rule, ...], environ: Mapping[str, str]
 ) -> ProcessSpec:
-    from bridle.tools.shell.environment import command_environment
+    from bridle.tools.shell.settings import command_environment
 
     guard = settings.sandbox
     return ProcessSpec(

@@ -103,7 +103,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
         tenant = await tenancy.tenants.tenant(args.name)
         if tenant is None:
             raise UsageError(f'no tenant "{args.name[:80]}"', hint="bridle tenant list")
-        use = await tenancy.purse.use(args.name)
+        use = await tenancy.budgets.use(args.name)
         return TenantView(tenant, [PeriodUse(name, sum_.tokens, sum_.nano / NANO) for name, sum_ in use])
 
     view = query(console, work)

@@ -44,7 +44,7 @@ def trust(args: argparse.Namespace, console: Console) -> int:
 def _trust(args: argparse.Namespace, console: Console) -> int:
     settings = load_settings(console.environ, Path(resolve_directory(args.folder)))
     project = settings.folder
-    if settings.project is None and not settings.held and not (project / ".git").exists():
+    if settings.project is None and not settings.trust_keys and not (project / ".git").exists():
         raise UsageError(
             f"{settings.cwd} is not in a project",
             hint="a project is a repository, or has a folder .bridle with its settings",
@@ -76,8 +76,8 @@ def _trust(args: argparse.Namespace, console: Console) -> int:
 
 def _held(settings: Settings) -> list[TrustedKey]:
     """Return everything that the project may set only if trusted, in its settings and in its agents."""
-    agents = [load_agent(name, settings).left_out.held for name in list_agents(settings)]
-    return [*settings.held, *(item for held in agents for item in held)]
+    agents = [load_agent(name, settings).left_out.trust_keys for name in list_agents(settings)]
+    return [*settings.trust_keys, *(item for held in agents for item in held)]
 
 
 def _show(console: Console, project: Path, held: Sequence[TrustedKey]) -> None:

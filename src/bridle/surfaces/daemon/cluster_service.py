@@ -56,7 +56,7 @@ class ClusterService:
             version=bridle.__version__,
             is_worker=self._is_worker,
             tell=tell,
-            brought=brought,
+            extensions=brought,
         )
         return self._opened
 

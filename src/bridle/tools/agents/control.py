@@ -5,16 +5,47 @@ from typing import Any
 
 from msgspec.json import encode
 
+from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
-from bridle.core.sub_agent import ChildStatus
+from bridle.core.sub_agent import Children, ChildStatus
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.agents.lookup import children_of, find_child
-from bridle.tools.tool_support import description, parameters, text_arg
+from bridle.tools.tool_support import WithoutPreview, description, parameters, text_arg
+
+# ---------------------------------------------------------------------------- lookup
+# Helpers of the sub-agent tools: find a sub-agent and describe its end.
+
+
+def children_of(context: ToolContext) -> Children:
+    """Return the run's sub-agents; raises ToolError where none are possible."""
+    if context.children is None:
+        raise ToolError("sub-agents are not available here", hint="do the work yourself")
+    return context.children
+
+
+def find_child(children: Children, wanted: str) -> ChildStatus:
+    """Return the sub-agent with a name or id; raises ToolError that lists the existing ones."""
+    views = children.views()
+    found = next((view for view in views if wanted.strip() in (view.id, view.name)), None)
+    if found is None:
+        names = ", ".join(view.name for view in views)
+        there = f"there are {names}" if names else "no sub-agents were started"
+        raise ToolError(f"unknown sub-agent {wanted[:80]!r}", hint=there)
+    return found
+
+
+def format_end(view: ChildStatus) -> str:
+    """Return one line about how a sub-agent ended and what it used."""
+    turns = f"{view.turns} turn{'s' * (view.turns != 1)}"
+    return f"[{view.name} {view.id}: {view.stage}, {turns}, {view.usage.context:,} tokens]"
+
+
+# ---------------------------------------------------------------------------- control
+
 
 _AGENT = parameters(1, agent_id=("string", "Or its name"))
 
 
-class AgentStatus:
+class AgentStatus(WithoutPreview):
     """The tool that returns a sub-agent's state and its answer so far."""
 
     parallel = True
@@ -28,10 +59,6 @@ class AgentStatus:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access("agent_status", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the sub-agent's state, usage and output as JSON."""
@@ -48,7 +75,7 @@ class AgentStatus:
         return ToolOutput(_json(told | {name: text for name, text in said.items() if text}))
 
 
-class AgentList:
+class AgentList(WithoutPreview):
     """The tool that lists the sub-agents."""
 
     parallel = True
@@ -62,10 +89,6 @@ class AgentList:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access without subjects."""
         return Access("agent_list", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return all sub-agents as JSON, including those that have ended."""
@@ -91,7 +114,7 @@ class AgentList:
         return ToolOutput(_json(told))
 
 
-class AgentCancel:
+class AgentCancel(WithoutPreview):
     """The tool that cancels a sub-agent and all that it has started."""
 
     parallel = True
@@ -105,10 +128,6 @@ class AgentCancel:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access: the call affects only the run's own sub-agents."""
         return Access("agent_cancel", "read", once=True)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the arguments already name the sub-agent."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Cancel the sub-agent and return after it has stopped."""

@@ -12,7 +12,7 @@ from bridle.core.ids import CallId
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.sub_agent import ChildRequest, ChildStatus, Inherited
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.tools.agents.lookup import children_of, format_end
+from bridle.tools.agents.control import children_of, format_end
 from bridle.tools.paths import printable
 from bridle.tools.tool_support import description, flag_arg, text_arg
 

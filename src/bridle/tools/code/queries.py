@@ -21,6 +21,7 @@ from bridle.tools.code.formatter import (
 from bridle.tools.paths import printable
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import (
+    WithoutPreview,
     description,
     integer_arg,
     parameters,
@@ -65,7 +66,7 @@ class CodeCall(Struct, frozen=True):
             raise refusal from error
 
 
-class CodeQueryTool:
+class CodeQueryTool(WithoutPreview):
     """A tool that answers a question about code."""
 
     parallel = True
@@ -85,10 +86,6 @@ class CodeQueryTool:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return the access to the file and its link target; results in other files are checked later."""
         return read_access(self.spec.name, args, context)
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the answer as text."""

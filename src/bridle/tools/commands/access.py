@@ -26,7 +26,7 @@ from bridle.tools.commands.accessed_files import (
     opens_nothing,
     path_guesses,
 )
-from bridle.tools.commands.expansion import Argument, expand
+from bridle.tools.commands.expansion import Argument, StepLimit, TooComplex, Variables, expand
 from bridle.tools.commands.lexer import Word
 from bridle.tools.commands.parser import parse_script
 from bridle.tools.commands.path_resolver import PathResolver
@@ -34,8 +34,6 @@ from bridle.tools.commands.plain_grammar import NotPlain, check_plain
 from bridle.tools.commands.read_only import git_shows_contents, is_read_only
 from bridle.tools.commands.rule_suggestion import suggest_rule_pattern
 from bridle.tools.commands.script import Block, Construct, Feed, Redirect, Script, SimpleCommand, Step
-from bridle.tools.commands.step_limit import StepLimit, TooComplex
-from bridle.tools.commands.variables import Variables
 from bridle.tools.commands.wrappers import (
     SHELLS,
     Argv,

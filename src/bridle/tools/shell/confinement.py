@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from bridle.core.tool import Access
-from bridle.tools.shell.environment import FORCED
+from bridle.tools.shell.settings import FORCED
 
 _USER_GIT_FILES = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _CODE_NAMES = frozenset("RIPGREP_CONFIG_PATH TMPDIR".split())

@@ -13,7 +13,7 @@ from bridle.tools.shell.running_command import RunningCommand
 from bridle.tools.shell.session_shells import Job, SessionShells
 from bridle.tools.shell.terminal_text import MAX_OPEN_ESCAPE, clean_output, escape_invisible, open_escape
 from bridle.tools.threads import run_in_thread
-from bridle.tools.tool_support import description, integer_arg, parameters
+from bridle.tools.tool_support import WithoutPreview, description, integer_arg, parameters
 
 # ---------------------------------------------------------------------------- pieces
 # Read an output piece by piece, without splitting characters, escape sequences or secrets.
@@ -73,7 +73,7 @@ _KILL_GRACE_S = 2.0
 _MAX_SHOWN_CHARS = 100
 
 
-class Jobs:
+class Jobs(WithoutPreview):
     """The tool that lists the background jobs of the session."""
 
     parallel = True
@@ -92,10 +92,6 @@ class Jobs:
         """Return a read access: the call concerns only the session's own jobs."""
         return Access("jobs", "read")
 
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
-
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return one line per job, oldest first."""
         lines = [self._line(job) for job in self._shells.jobs(context.session)]
@@ -107,7 +103,7 @@ class Jobs:
         return f"{job.number}: {state}, {running.ring.total} bytes: {_shown(running.command)}"
 
 
-class JobOutput:
+class JobOutput(WithoutPreview):
     """The tool that shows the output of a job."""
 
     parallel = True
@@ -126,10 +122,6 @@ class JobOutput:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access: the call concerns only the session's own jobs."""
         return Access("job_output", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the output from a position, where to continue reading, and the state of the job."""
@@ -156,7 +148,7 @@ class JobOutput:
         return ToolOutput("\n".join([*lost, text.rstrip("\n") if text else "[no new output]", *notes]))
 
 
-class JobKill:
+class JobKill(WithoutPreview):
     """The tool that kills a job."""
 
     parallel = False
@@ -174,10 +166,6 @@ class JobKill:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return a read access: the session may always end what it was allowed to start."""
         return Access("job_kill", "read")
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: only a job of this session ends."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Kill the job and everything it started, and return its last state."""

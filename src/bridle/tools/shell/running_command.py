@@ -82,7 +82,7 @@ class LiveOutput:
 # ```
 # command --pipe--> [readable] --thread: read, append--> ring
 #                       ^                  |
-#                       '------------------+--> heard(first bytes)
+#                       '------------------+--> on_output(first bytes)
 # ```
 #
 # The pump does not wait for the pipe to close: a runaway process may hold it open forever. A command that
@@ -92,7 +92,7 @@ class LiveOutput:
 _PIPE_BYTES = 256 * 1024  # a user may have 64 MiB of pipes; the default 64 KiB cost a third of the speed
 _ROUND_BYTES = 16 * 1024 * 1024  # per round, then the thread pool can do other work
 _LAST_BYTES = 64 * 1024 * 1024  # read after the command's end, from processes that still print
-_HEARD_BYTES = 256 * 1024
+_START_BYTES = 256 * 1024
 
 
 class _Moved(Struct, frozen=True):
@@ -106,10 +106,10 @@ class _Moved(Struct, frozen=True):
 class OutputReader:
     """Reads one pipe."""
 
-    def __init__(self, ring: OutputBuffer, heard: Callable[[bytes], None]) -> None:
-        """Open the pipe; `heard` is called in the event loop with the first bytes of each round."""
+    def __init__(self, ring: OutputBuffer, on_output: Callable[[bytes], None]) -> None:
+        """Open the pipe; `on_output` is called in the event loop with the first bytes of each round."""
         self._ring = ring
-        self._heard = heard
+        self._on_output = on_output
         self._came = asyncio.Event()
         self._is_ending = False
         self._source, self.target = os.pipe()
@@ -142,7 +142,7 @@ class OutputReader:
                 is_last = self._is_ending
                 moved = await run_in_thread(self._move)
                 if moved.size:
-                    self._heard(moved.start)
+                    self._on_output(moved.start)
                 if moved.is_closed:
                     return
                 if is_last:
@@ -177,7 +177,7 @@ class OutputReader:
                 return _Moved(start, size, is_dry=True, is_closed=True)
             size += count
             self._ring.append(buffer[:count])
-            if len(start) < _HEARD_BYTES:
+            if len(start) < _START_BYTES:
                 start += buffer[:count]
         return _Moved(start, size, is_dry=False, is_closed=False)
 
@@ -223,7 +223,7 @@ class RunningCommand:
 
     async def start(self, sandbox: Sandbox, spec: ProcessSpec, session: SessionId) -> None:
         """Start the command with descriptors for its output and report; raises ToolError."""
-        pump = OutputReader(self.ring, self._heard)
+        pump = OutputReader(self.ring, self._on_output)
         report = _open_report()
         try:
             process = await sandbox.start(replace(spec, output=pump.target, extra=report), session)
@@ -295,7 +295,7 @@ class RunningCommand:
             self._ended_s = self._loop.time()
             self._notify()
 
-    def _heard(self, data: bytes) -> None:
+    def _on_output(self, data: bytes) -> None:
         if self.live is not None:
             self.live.feed(data)
         if self.ring.total > self._max_bytes and self._process is not None and self.ended_by == "itself":

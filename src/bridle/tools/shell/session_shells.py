@@ -14,10 +14,9 @@ from bridle.core.ports import ProcessSpec, Sandbox, ToolContext
 from bridle.system.programs import find_program, why_not_found
 from bridle.tools.paths import printable
 from bridle.tools.shell.confinement import Confinement
-from bridle.tools.shell.environment import FORCED, command_environment
 from bridle.tools.shell.output_buffer import OutputBuffer
 from bridle.tools.shell.running_command import RunningCommand
-from bridle.tools.shell.settings import ShellSettings
+from bridle.tools.shell.settings import FORCED, ShellSettings, command_environment
 from bridle.tools.shell.state import ShellState, StateFiles, apply_state, is_small, read_report, shell_argv
 from bridle.tools.threads import run_in_thread
 

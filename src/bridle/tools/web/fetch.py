@@ -17,7 +17,7 @@ from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
 from bridle.tools.threads import run_in_thread
-from bridle.tools.tool_support import description, integer_arg, text_arg
+from bridle.tools.tool_support import WithoutPreview, description, integer_arg, text_arg
 from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, title_of
 from bridle.tools.web.network import DIRECT, Network
 from bridle.tools.web.urls import Url, parse_url
@@ -111,7 +111,7 @@ class Page(Struct, frozen=True):
     is_cut: bool
 
 
-class WebFetch:
+class WebFetch(WithoutPreview):
     """The tool that reads a web page and returns it as text."""
 
     parallel = True
@@ -136,10 +136,6 @@ class WebFetch:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return the access to the host; raises ToolError for an invalid URL."""
         return Access("web_fetch", "network", (Subject("domain", parse_url(text_arg(args, "url")).host),))
-
-    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
-        """Return an empty text: the call changes nothing."""
-        return ""
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Return the URL, status and title of the page, then its text."""

@@ -13,10 +13,10 @@ from bridle.core.errors import BudgetSpent
 from bridle.core.ids import RunId, SessionId
 from bridle.core.tenancy import Tenant, TenantLimits
 from bridle.core.tenant_budget import Amount, Reservation, to_nanodollars
-from bridle.stores.local_tenants import LocalBudgets
 from bridle.stores.postgres.budgets import PostgresBudgets
 from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.tenants import PostgresTenants
+from tests.local_tenants import LocalBudgets
 from tests.postgres import fresh_database
 
 MONTH = TenantLimits(month=Limits(tokens=1_000, cost=1.0))

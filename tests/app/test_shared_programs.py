@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bridle.app.settings_cache import MAX_FOLDERS, SettingsCache
+from bridle.app.shared_programs import MAX_FOLDERS, SettingsCache
 from bridle.config.settings import Settings
 from bridle.config.trust_record import fingerprint, set_trust
 from bridle.core.errors import ConfigError

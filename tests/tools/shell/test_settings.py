@@ -1,6 +1,6 @@
 """Commands get no secrets and no sockets."""
 
-from bridle.tools.shell.environment import FORCED, command_environment
+from bridle.tools.shell.settings import FORCED, command_environment
 
 
 def test_what_a_command_gets():

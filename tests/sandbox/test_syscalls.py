@@ -7,19 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridle.sandbox import syscalls
-from bridle.sandbox.seccomp_filter import (
+from bridle.sandbox.syscalls import (
     ALLOW,
     ANY_BIT,
     AT_LEAST,
+    AUDIT_ARCH,
     EQUAL,
     LOAD,
+    NUMBERS,
     REFUSE,
     RETURN,
     WATCH,
+    X32_BIT,
+    Case,
+    Machine,
     assemble,
     pack,
 )
-from bridle.sandbox.syscalls import AUDIT_ARCH, NUMBERS, X32_BIT, Case, Machine
 
 LISTS = {
     "refused": syscalls.REFUSED,

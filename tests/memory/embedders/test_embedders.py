@@ -3,7 +3,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bridle.core.errors import ConfigError
-from bridle.memory.embedders.choice import MINILM, EmbedderSettings, LocalServer, open_embedder
+from bridle.memory.embedders import MINILM, EmbedderSettings, LocalServer, open_embedder
 
 
 async def close() -> None:

@@ -1,4 +1,4 @@
-"""Tenants, tokens and tenant budgets in memory, for one process; lost when it ends."""
+"""Tenants, tokens and tenant budgets in memory, in place of those in PostgreSQL."""
 
 from collections.abc import Callable, Sequence
 
