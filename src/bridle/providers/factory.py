@@ -4,14 +4,18 @@ Importing this module imports aiohttp, which is slow, so `catalog` does it only 
 requested.
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.ports import Provider
 from bridle.providers.anthropic import AnthropicProvider
 from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights, is_available, is_present, pull
+from bridle.providers.embedded.adapter import adapter_problem
 from bridle.providers.embedded.provider import MAX_OUTPUT_TOKENS as EMBEDDED_OUTPUT_TOKENS
 from bridle.providers.embedded.provider import embedded_provider
 from bridle.providers.gemini import GeminiProvider
@@ -99,4 +103,6 @@ async def _ensure_weights(models_dir: Path, tell: Tell | None) -> None:
             )
         await pull(models_dir, weights=weights, on_progress=partial(tell, weights))
     if tell:
-        tell(weights, None)
+        problem = await asyncio.to_thread(adapter_problem, models_dir)
+        line = f"{weights.name} only chats: {problem} (hint: reinstall bridle-agent)"
+        tell(replace(weights, honest_line=line) if problem else weights, None)
