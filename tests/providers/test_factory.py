@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bridle.core.model import Model, Price
 from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights
+from bridle.providers.embedded.trained_format import WINDOW_TOKENS
 from bridle.providers.factory import open_embedded
 from bridle.providers.llama import LlamaOptions
 from bridle.providers.provider_settings import ProviderEntry
@@ -33,7 +34,7 @@ async def test_it_is_told_which_weights_are_going_to_answer(tmp_path: Path):
     )
 
     assert told == [(DEFAULT_WEIGHTS, None)]
-    assert provider.model("m") == Model("embedded", "m", 2048, 99, Price(0.0, 0.0))
+    assert provider.model("m") == Model("embedded", "m", WINDOW_TOKENS, 99, Price(0.0, 0.0))
     await provider.aclose()
 
 

@@ -4,15 +4,19 @@ Importing this module imports aiohttp, which is slow, so `catalog` does it only 
 requested.
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.model import ApiKind
 from bridle.core.ports import Provider
 from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights, is_available, is_present, pull
+from bridle.providers.embedded.adapter import adapter_problem
 from bridle.providers.embedded.provider import MAX_OUTPUT_TOKENS as EMBEDDED_OUTPUT_TOKENS
 from bridle.providers.embedded.provider import embedded_provider
 from bridle.providers.llama.provider import DEFAULT_MAX_OUTPUT_TOKENS, LlamaProvider
@@ -92,4 +96,6 @@ async def _ensure_weights(models_dir: Path, tell: Tell | None) -> None:
             )
         await pull(models_dir, weights=weights, on_progress=partial(tell, weights))
     if tell:
-        tell(weights, None)
+        problem = await asyncio.to_thread(adapter_problem, models_dir)
+        line = f"{weights.name} only chats: {problem} (hint: reinstall bridle-agent)"
+        tell(replace(weights, honest_line=line) if problem else weights, None)

@@ -8,6 +8,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import user_message
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
 from bridle.providers.embedded.provider import embedded_provider
+from bridle.providers.embedded.trained_format import WINDOW_TOKENS
 from bridle.providers.llama.options import LlamaOptions
 from bridle.sessions.structured_output import Extraction
 
@@ -16,10 +17,13 @@ SMALL = LlamaOptions(ctx_size=512, threads=1)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["name", "path"])
-async def test_it_answers(weights: Path, by: str) -> None:
-    name = weights.stem if by == "name" else str(weights)
+async def test_it_answers(weights: Path, tmp_path: Path, by: str) -> None:
+    own = tmp_path / weights.name
+    own.symlink_to(weights)
+    name = weights.stem if by == "name" else str(own)
     provider = embedded_provider("embedded", name, weights.parent, options=SMALL)
-    assert provider.model(name) == Model("embedded", name, 512, 256, Price(0.0, 0.0))
+    window = WINDOW_TOKENS if by == "name" else 512
+    assert provider.model(name) == Model("embedded", name, window, 256, Price(0.0, 0.0))
 
     request = ModelRequest(name, "", (user_message("Say hello."),), (), 16)
     *_, reply = [item async for item in provider.stream(request)]

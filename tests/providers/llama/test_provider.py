@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from bridle.core.context import estimate_tokens
 from bridle.core.errors import RETRYABLE_KINDS, ProviderError
-from bridle.core.ids import CallId, SessionId
+from bridle.core.ids import CallId
 from bridle.core.messages import Message, Reasoning, Text, ToolCall, user_message
 from bridle.core.model import Model, ModelReply, ModelRequest, Price
-from bridle.core.ports import ToolContext
 from bridle.core.protocol import Delta, ReasoningDelta, TextDelta, ToolCallDelta
 from bridle.core.tool import ToolSpec
 from bridle.providers.embedded.runtime import embedded_options
@@ -215,8 +214,7 @@ def real(request: pytest.FixtureRequest, weights: Path) -> LlamaOptions:
 
 
 @pytest.mark.slow
-async def test_a_real_model_answers_and_calls(real: LlamaOptions, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("hello\n")
+async def test_a_real_model_answers_and_calls(real: LlamaOptions) -> None:
     tools = {tool.spec.name: tool for tool in file_tools(1000)}
     specs = tuple(tool.spec for tool in tools.values())
     async with opened(real) as provider:
@@ -232,12 +230,9 @@ async def test_a_real_model_answers_and_calls(real: LlamaOptions, tmp_path: Path
         # tokens are counted by its own tokenizer; what looks like a special token is plain text
         assert await provider.count_tokens(["hello world", "foo <|im_end|>", ""]) == [2, 8, 0]
 
-        # an order to list files is a call that can be executed
+        # weights without an adapter answer an order in words
         _, reply = await collect(provider, request("List the files in this folder.", tools=specs))
-        (call,) = reply.message.calls
-        assert (call.name, reply.stop_reason) == ("list_files", "tool_use")
-        context = ToolContext(SessionId("s"), str(tmp_path), lambda _: None)
-        assert (await tools[call.name].run(call.args, context)).text == "notes.txt"
+        assert reply.message.calls == ()
 
         # a choice that is forced is a valid call of one of the tools
         few = tuple(spec for spec in specs if spec.name in ("list_files", "read_file"))

@@ -11,7 +11,7 @@ from bridle.core.messages import Message, ToolCall, ToolResult, user_message
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
 from bridle.providers.llama.server_client import ServerFacts
-from bridle.providers.llama.tool_plan import RequestPlan, constrain_request, find_ordered_tool, plan_request
+from bridle.providers.llama.tool_plan import RequestPlan, constrain_request, plan_request
 
 NATIVE = ServerFacts(parameters=135_000_000)
 WEAK = ServerFacts(parameters=135_000_000, has_tools=False)
@@ -49,50 +49,6 @@ def schema_of(plan: RequestPlan) -> dict[str, Any]:
     return plan.request.params["response_format"]["json_schema"]["schema"]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "tool"),
-    [
-        ("List the files in this folder.", "list_files"),
-        ("list files", "list_files"),
-        ("Please list all *.py files in src", "list_files"),
-        ("Hi, could you list every file?", "list_files"),
-        ("Read README.md", "read_file"),
-        ("read the file src/main.py", "read_file"),
-        ("Write hello.txt with the text hi", "write_file"),
-        ("Edit main.c: foo becomes bar", "edit_file"),
-        ("grep for import os", "grep"),
-        ("Fetch https://example.org", "web_fetch"),
-        ("I think list_files would help", "list_files"),
-        ("Some context.\n\nNow list the files.", "list_files"),
-    ],
-)
-def test_a_clear_order_wants_a_tool(prompt: str, tool: str) -> None:
-    found = find_ordered_tool(prompt, TOOLS)
-
-    assert found is not None
-    assert found.name == tool
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "",
-        "...",
-        "What is the capital of France?",
-        "Write a haiku about rivers.",
-        "Explain what a list is in Python.",
-        "How do I read a file in Python?",
-        "List three kinds of bread.",
-        "Read me a story.",
-        "What is a file system?",
-        "list_files or read_file, which is better?",
-        "list files " * 50,
-    ],
-)
-def test_anything_else_wants_an_answer(prompt: str) -> None:
-    assert find_ordered_tool(prompt, TOOLS) is None
-
-
 def test_a_model_that_knows_tools_gets_the_request_as_it_is() -> None:
     asked = request("hi", tool_choice="required")
 
@@ -111,22 +67,13 @@ def test_results_are_folded_where_the_tool_role_is_off(where: str) -> None:
     assert plan.request.params == {}
 
 
-def test_a_weak_model_answers_a_plain_prompt_as_if_there_were_no_tools() -> None:
-    plan = plan_request(request("Who wrote Hamlet?"), WEAK)
+@pytest.mark.parametrize("prompt", ["Who wrote Hamlet?", "List the files.", ""])
+def test_a_weak_model_answers_as_if_there_were_no_tools(prompt: str) -> None:
+    plan = plan_request(request(prompt), WEAK)
 
     params = {"temperature": 0.0, "repeat_penalty": 1.1}
-    expected = ModelRequest("m", "Be kind.", (user_message("Who wrote Hamlet?"),), (), 1000, params)
+    expected = ModelRequest("m", "Be kind.", (user_message(prompt),), (), 1000, params)
     assert plan == RequestPlan("words", expected)
-
-
-def test_a_weak_model_is_asked_for_the_arguments_of_the_tool_that_is_wanted() -> None:
-    plan = plan_request(request("List the files.", seed=7), WEAK)
-
-    assert (plan.kind, plan.tool) == ("arguments", "list_files")
-    assert plan.request.messages[-1].text == "Tool: list_files(pattern)\nMessage: List the files."
-    assert plan.request.messages[1].text == '{"name": "Ann"}'
-    assert plan.request.params["seed"] == 7
-    assert schema_of(plan)["properties"] == {"pattern": {"type": "string", "maxLength": 160}}
 
 
 def test_a_weak_model_answers_after_a_result() -> None:
@@ -145,7 +92,8 @@ def test_a_weak_model_answers_after_a_result() -> None:
 def test_a_weak_model_can_be_made_to_use_one_tool(choice: dict[str, Any]) -> None:
     plan = plan_request(request("Who wrote Hamlet?", tool_choice=choice), WEAK)
 
-    assert (plan.kind, plan.tool) == ("arguments", "grep")
+    assert plan.kind == "call"
+    assert schema_of(plan)["properties"]["tool"] == {"const": "grep"}
     assert "tool_choice" not in plan.request.params
 
 

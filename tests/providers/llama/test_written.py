@@ -12,11 +12,11 @@ ARGS = {"path": "a}", "deep": {"x": {"y": [1, {}]}}}
 TEXT = json.dumps({"tool": "read_file", "arguments": ARGS}, indent=2) + "\n"
 
 
-def read(pieces: list[str], name: str = "") -> tuple[str, ToolCall]:
+def read(pieces: list[str]) -> tuple[str, ToolCall]:
     builder = ReplyBuilder("llama", 0)
-    call = CallParser(builder, name)
+    call = CallParser(builder)
     deltas = [delta for piece in pieces for delta in call.feed(piece)] + call.finish()
-    assert {delta.name for delta in deltas} == {name or "read_file"}
+    assert {delta.name for delta in deltas} == {"read_file"}
     return "".join(delta.args for delta in deltas), builder.finish("end_turn", Usage(), "").message.calls[0]
 
 
@@ -26,13 +26,6 @@ def test_a_whole_call(size: int) -> None:
 
     assert json.loads(shown) == ARGS
     assert (call.name, call.args) == ("read_file", ARGS)
-
-
-def test_arguments_alone() -> None:
-    shown, call = read(['{"path": ', '"x"}'], "open")
-
-    assert shown == '{"path": "x"}'
-    assert (call.name, call.args) == ("open", {"path": "x"})
 
 
 @pytest.mark.parametrize("end", range(TEXT.index('"path"'), len(TEXT) - 3))

@@ -177,6 +177,7 @@ def test_the_built_in_model_is_shown_with_what_it_can_do(bridle: Bridle):
         "kind          embedded\n"
         "key           not needed\n"
         "weights       not installed: bridle models pull\n"
+        "adapter       smollm2-135m-adapter.gguf\n"
         f"note          {DEFAULT_WEIGHTS.honest_line}\n",
         "",
     )

@@ -3,8 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
+from bridle.providers.embedded.adapter import ADAPTER_FILE, adapter_problem
 from bridle.providers.embedded.runtime import embedded_options
-from bridle.providers.embedded.weights import find_weights
+from bridle.providers.embedded.trained_format import TrainedFormat
+from bridle.providers.embedded.weights import find_weights, weights_path
 from bridle.providers.llama.options import LlamaOptions
 from bridle.providers.llama.provider import LlamaProvider
 from bridle.providers.llama.server import LlamaServer
@@ -27,5 +31,16 @@ def embedded_provider(
 
     It starts and downloads nothing: the first request starts the server.
     """
-    server = LlamaServer(name, embedded_options(find_weights(model, models_dir), options))
-    return LlamaProvider(name, server, params=params, tools=tools, max_output_tokens=max_output_tokens)
+    weights = find_weights(model, models_dir)
+    options = embedded_options(weights, options)
+    is_trained = tools == "auto" and weights == weights_path(models_dir) and not adapter_problem(models_dir)
+    if is_trained:
+        options = replace(options, extra_args=(*options.extra_args, "--lora", str(ADAPTER_FILE)))
+    return LlamaProvider(
+        name,
+        LlamaServer(name, options),
+        params=params,
+        tools=tools,
+        chat_format=TrainedFormat(name) if is_trained else None,
+        max_output_tokens=max_output_tokens,
+    )

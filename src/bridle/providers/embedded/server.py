@@ -31,7 +31,11 @@ def main(argv: list[str]) -> None:
     except ImportError as error:
         sys.exit(f"error: {error} (hint: pip install 'bridle-agent[local]')")
     try:
-        server = xllamacpp.Server(_params(xllamacpp.CommonParams(), args, key))
+        params = _params(xllamacpp.CommonParams(), args, key)
+        if args.lora:
+            params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(args.lora, 1.0)]
+            params.cache_ram_mib = 0  # a cached prompt does not say whether the adapter was on
+        server = xllamacpp.Server(params)
     except RuntimeError as error:
         sys.exit(f"error: {error}")  # llama.cpp printed the reason above
     threading.Event().wait()
@@ -51,6 +55,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--jinja", action="store_true")
     parser.add_argument("--reasoning-format", choices=["deepseek"], default="deepseek")  # xllamacpp's default
     parser.add_argument("--chat-template-file")
+    parser.add_argument("--lora", help="an adapter for the model")
     parser.add_argument("--embedding", action="store_true")
     return parser.parse_args(argv)
 

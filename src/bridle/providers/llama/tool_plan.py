@@ -2,21 +2,17 @@
 
 ```
 tool_choice     a capable model                              a weak model (below a billion parameters)
-auto            sees the tools; replies in text, or starts   the prompt decides: an order that contains the
-                a call, which is then requested again,       words of a tool's name is a call, and the model
-                constrained by the schema of all tools       fills in the arguments; else it replies in text
-required, NAME  constrained by the schema of the tools, or   the same, without a text reply
+auto            sees the tools; replies in text, or starts   replies in text: such a model cannot choose
+                a call, which is then requested again,       between a tool and an answer
+                constrained by the schema of all tools
+required, NAME  constrained by the schema of the tools, or   the same, with short required arguments only
                 of the named one
 none            replies in text                              replies in text
 ```
 
-Measured with SmolLM2-135M on 32 prompts: when the model chooses between a tool and text, it is right 14
-times and picks a tool for 11 of 14 plain questions. The words of the prompt are right 21 times, and never
-wrong for a plain question. Asked only for the arguments, after examples of other tools, the model gave valid
-ones for 14 of 14 prompts and the right ones for 8; the others listed all files instead of some.
+The embedded model with its adapter does not come here: `bridle.providers.embedded.trained_format` serves it.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -25,11 +21,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.errors import ProviderError
-from bridle.core.messages import Message, Part, Text, ToolCall, ToolResult, user_message
+from bridle.core.messages import Message, Part, Text, ToolCall, ToolResult
 from bridle.core.model import ModelRequest
 from bridle.core.tool import ToolSpec
 from bridle.providers.llama.server_client import ServerFacts
-from bridle.providers.llama.tool_schema import arguments_schema, bound_schema, call_schema
+from bridle.providers.llama.tool_schema import bound_schema, call_schema
 from bridle.providers.supported_schema import LLAMA, reduce_schema
 from bridle.providers.wire_format import TOOL_PARAMS
 
@@ -96,7 +92,6 @@ def _parts(message: Message, calls: CallStyle) -> Iterator[Part]:
 
 
 WEAK_BELOW_PARAMETERS = 1_000_000_000
-MAX_ORDER_CHARS = 300  # an order for one tool is short
 MAX_ARGUMENT_TOKENS = 256  # for a weak model, which often does not stop
 MAX_QUOTE_TOKENS = 192
 # These keep a small model from repeating itself. A penalty on every token would also stop it from quoting a
@@ -105,7 +100,7 @@ _TALKING: dict[str, Any] = {"temperature": 0.0, "repeat_penalty": 1.1}
 _QUOTING: dict[str, Any] = {"temperature": 0.0, "dry_multiplier": 0.8, "dry_allowed_length": 6}
 
 ToolMode = Literal["auto", "native", "constrained"]
-PlanKind = Literal["native", "words", "choice", "call", "arguments", "value"]
+PlanKind = Literal["native", "words", "choice", "call", "value"]
 
 
 class RequestPlan(Struct, frozen=True):
@@ -113,13 +108,12 @@ class RequestPlan(Struct, frozen=True):
 
     native: the server handles tool calls, and a call printed as text counts too. words: no call is possible.
     choice: text, unless it starts a call, which `then` requests. call: the text is a tool and its arguments.
-    arguments: the text is the arguments of `tool`. value: the text fits a schema; `then` asks without it if
+    value: the text fits a schema; `then` asks without it if
     the server rejects it.
     """
 
     kind: PlanKind
     request: ModelRequest
-    tool: str = ""
     then: "RequestPlan | None" = None
 
 
@@ -212,99 +206,16 @@ def constrain_request(request: ModelRequest, schema: dict[str, Any]) -> ModelReq
 
 # ---------------------------------------------------------------------------- weak models
 
-_ARGUMENTS_PROMPT = "Answer with the arguments of a tool as JSON. Copy names and words from the message."
-# Such a model copies well, so examples work better than descriptions; none of them names a real tool.
-_EXAMPLES: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("greet", "Say hi to Ann.", {"name": "Ann"}),
-    ("move", "Move box.txt to lib/", {"path": "box.txt", "to": "lib/"}),
-    ("find", "Find the C files in lib.", {"pattern": "lib/*.c"}),
-    ("find", "Find all of them here.", {"pattern": "*"}),
-)
-
 
 def _plan_weak(request: ModelRequest, tools: tuple[ToolSpec, ...], *, is_forced: bool) -> RequestPlan:
-    last = request.messages[-1] if request.messages else user_message("")
-    tool = None
-    if last.role == "user" or is_forced:
-        prompt = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
-        tool = find_ordered_tool(prompt, tools) or (tools[0] if is_forced and len(tools) == 1 else None)
+    has_results = bool(request.messages) and request.messages[-1].role == "tool"
     # Without the calls, the results follow the question, which small models understand best.
     messages = merge_tool_messages(request.messages, "drop")
-    sampling = _QUOTING if last.role == "tool" else _TALKING
+    sampling = _QUOTING if has_results else _TALKING
     asked = replace(request, messages=messages, tools=(), params={**sampling, **request.params})
-    if last.role == "tool":
-        asked = replace(asked, max_output_tokens=min(request.max_output_tokens, MAX_QUOTE_TOKENS))
-    if tool:
-        return RequestPlan("arguments", _arguments_request(request, tool, prompt), tool=tool.name)
     if tools and is_forced:
         short = replace(asked, max_output_tokens=min(request.max_output_tokens, MAX_ARGUMENT_TOKENS))
         return RequestPlan("call", constrain_request(short, call_schema(tools, is_weak=True)))
+    if has_results:
+        asked = replace(asked, max_output_tokens=min(request.max_output_tokens, MAX_QUOTE_TOKENS))
     return RequestPlan("words", asked)
-
-
-def _arguments_request(request: ModelRequest, tool: ToolSpec, prompt: str) -> ModelRequest:
-    schema = arguments_schema(tool, is_weak=True)
-    messages: list[Message] = []
-    for name, said, args in _EXAMPLES:
-        messages.append(user_message(_arguments_prompt(name, args, said)))
-        messages.append(
-            Message("assistant", (Text(msgspec.json.format(msgspec.json.encode(args), indent=0).decode()),))
-        )
-    messages.append(
-        user_message(_arguments_prompt(tool.name, schema["properties"], prompt[-MAX_ORDER_CHARS:]))
-    )
-    asked = ModelRequest(
-        model=request.model,
-        system=_ARGUMENTS_PROMPT,
-        messages=tuple(messages),
-        max_output_tokens=min(request.max_output_tokens, MAX_ARGUMENT_TOKENS),
-        params={**request.params, "temperature": 0.0},
-    )
-    return constrain_request(asked, schema)
-
-
-def _arguments_prompt(tool: str, args: Sequence[str] | dict[str, Any], said: str) -> str:
-    return f"Tool: {tool}({', '.join(args)})\nMessage: {said}"
-
-
-_POLITE = re.compile(
-    r"\A(?:(?:please|now|then|ok|okay|hi|hello|hey|and|also|just|so|(?:can|could|would|will) you"
-    r"|i want you to|i would like you to|let us|let's)\b[\s,.!:]*)+"
-)
-_WORD = re.compile(r"https?://\S+|[\w./*~-]+")
-_PATH = re.compile(r"[\w*~-]*/|[\w*~-]+\.\w{1,8}\Z")
-
-
-def find_ordered_tool(prompt: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
-    """Return the tool that a prompt clearly orders, by its name or by all the words of its name; else None.
-
-    `list the files`, `please read notes.txt` and `grep for TODO` are such orders; a question is not.
-    """
-    order = prompt.strip().rpartition("\n\n")[2].lower()
-    named = [
-        tool
-        for tool in tools
-        if "_" in tool.name and re.search(rf"\b{re.escape(tool.name.lower())}\b", order)
-    ]
-    if len(named) == 1:
-        return named[0]
-    if len(order) > MAX_ORDER_CHARS:
-        return None
-    words = [
-        word.strip(".-") if not _PATH.match(word) else word for word in _WORD.findall(_POLITE.sub("", order))
-    ]
-    if not words:
-        return None
-    mentioned = {_singular(word) for word in words}
-    mentioned |= {"web"} if any(word.startswith("http") for word in words) else set()
-    mentioned |= {"file"} if any(_PATH.match(word) for word in words) else set()
-    best: tuple[int, ToolSpec | None] = (0, None)
-    for tool in tools:
-        parts = [_singular(part) for part in tool.name.lower().split("_") if part]
-        if _singular(words[0]) in parts and mentioned.issuperset(parts) and len(parts) > best[0]:
-            best = len(parts), tool
-    return best[1]
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word

@@ -221,6 +221,7 @@ def _prices(price: Price | None) -> list[tuple[str, str]]:
 
 def _origin(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
     from bridle.providers.embedded import DEFAULT_WEIGHTS, is_present
+    from bridle.providers.embedded.adapter import ADAPTER_FILE, file_problem
     from bridle.providers.model_data import known_models as known_data
 
     if facts.known:
@@ -229,7 +230,8 @@ def _origin(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
         return [("source", f"{sources}, of {data.made}")]
     if facts.kind == "embedded" and facts.model.name == DEFAULT_WEIGHTS.name:
         here = "here" if is_present(models_dir(settings)) else "not installed: bridle models pull"
-        return [("weights", here), ("note", DEFAULT_WEIGHTS.honest_line)]
+        adapter = file_problem() or ADAPTER_FILE.name
+        return [("weights", here), ("adapter", adapter), ("note", DEFAULT_WEIGHTS.honest_line)]
     return []
 
 

@@ -1,0 +1,119 @@
+"""Conversations are sent in the shapes that the adapter was trained on, and always fit."""
+
+import pytest
+
+from bridle.core.ids import CallId
+from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message
+from bridle.providers.embedded.trained_messages import (
+    MAX_CHARS,
+    MAX_PROMPT_CHARS,
+    NO_PROMPT,
+    TOOLS,
+    result_text,
+    system_text,
+    trained_messages,
+)
+
+TRAINED_SYSTEM = (
+    "You are Bridle, a small agent that works in the user's folder.\nTools:\n"
+    "glob(pattern): find files\nread_file(path): show a file\ngrep(pattern, include): search in files\n"
+    "write_file(path, content): create a file\nedit_file(path, old_str, new_str): replace text\n"
+    'bash(command): run a command\nTo use one, answer <tool_call>{"name": "...", "arguments": {...}}'
+    "</tool_call>. Otherwise answer in a few words."
+)
+
+
+def exchange(number: int, name: str, args: dict[str, str], output: str) -> tuple[Message, Message]:
+    call = CallId(str(number))
+    return (
+        Message("assistant", (ToolCall(call, name, dict(args)),)),
+        Message("tool", (ToolResult(call, name, output),)),
+    )
+
+
+def test_the_system_text_is_the_trained_one() -> None:
+    assert system_text(TOOLS) == TRAINED_SYSTEM
+
+
+def test_only_offered_tools_are_named() -> None:
+    text = system_text(("glob", "read_file", "grep"))
+
+    assert "grep(pattern, include)" in text
+    assert "edit_file" not in text
+    assert "Tools" not in system_text(())
+
+
+def test_calls_and_results_become_text() -> None:
+    call, result = exchange(1, "read_file", {"path": "ü.txt"}, " 9: a\n10: b")
+
+    shaped = trained_messages((user_message("read ü.txt"), call, result))
+
+    assert [(each.role, each.text) for each in shaped] == [
+        ("user", "read ü.txt"),
+        ("assistant", '<tool_call>{"name": "read_file", "arguments": {"path": "ü.txt"}}</tool_call>'),
+        ("user", "<tool_response>\n9: a\n10: b\n</tool_response>"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "text"),
+    [
+        ("glob", "b.py\na.py\n[a note]", "a.py\nb.py"),
+        ("glob", "no files match", "No files found"),
+        ("grep", "a.py\n3: x = 1\n7: x\n\nb/c.py\n12: x", "a.py:3: x = 1\na.py:7: x\nb/c.py:12: x"),
+        ("grep", "no matches", "No matches found"),
+        ("write_file", "Successfully wrote 3 bytes to a", "Wrote 3 bytes to a"),
+        ("edit_file", "Replaced 1 occurrence(s) in a", "Replaced 1 occurrence(s) in a"),
+        ("bash", "[no output]", "(no output)"),
+    ],
+)
+def test_results_get_the_trained_shape(name: str, output: str, text: str) -> None:
+    assert result_text(ToolResult(CallId("1"), name, output), "") == text
+
+
+def test_a_refused_call_is_told_in_the_trained_words() -> None:
+    denied = ToolResult(CallId("1"), "bash", "denied: user denied", is_error=True)
+
+    assert result_text(denied, "") == "The user refused this call."
+
+
+def test_of_a_long_file_the_lines_that_matter_are_kept() -> None:
+    lines = [f"{at}: key_{at} = {at}" for at in range(1, 400)]
+
+    text = result_text(ToolResult(CallId("1"), "read_file", "\n".join(lines)), "what is key_250")
+
+    assert "250: key_250 = 250" in text.split("\n")
+    assert "399: key_399 = 399" in text.split("\n")
+    assert len(text) <= MAX_CHARS
+
+
+def test_the_newest_messages_are_kept() -> None:
+    talk = [user_message(f"{at} {'x' * 500}") for at in range(50)]
+
+    kept = trained_messages(talk)
+
+    assert kept[-1] == talk[-1]
+    assert sum(len(message.text) for message in kept) <= MAX_CHARS
+
+
+def test_the_prompt_is_kept_with_the_newest_results() -> None:
+    messages = [user_message("old"), Message("assistant", (Text("done"),)), user_message("go on")]
+    for at in range(20):
+        messages += exchange(at, "bash", {"command": f"echo {at}"}, "y" * 900)
+
+    kept = trained_messages(messages)
+
+    assert kept[0].text == "go on"
+    assert "echo 19" in kept[-2].text
+
+
+@pytest.mark.parametrize("prompt", ["", "   ", "\n"])
+def test_an_empty_prompt_is_a_greeting(prompt: str) -> None:
+    assert [message.text for message in trained_messages((user_message(prompt),))] == [NO_PROMPT]
+
+
+def test_a_huge_prompt_is_shortened() -> None:
+    (message,) = trained_messages((user_message("word " * 4000 + "and the end"),))
+
+    assert len(message.text) < MAX_PROMPT_CHARS + 10
+    assert message.text.endswith("and the end")
