@@ -8,7 +8,7 @@ import pytest
 from dbos import DBOSClient, DBOSPortableJSONSerializer
 
 from bridle.core.protocol import RunEnded, ToolStarted
-from bridle.scale.durable import LEG
+from bridle.scale.durable import ASSIGNMENT
 from bridle.stores.integrity import verify
 from bridle.stores.postgres.schema import SCHEMA_VERSION
 from tests.deploy.playing import bash, prompted, results, until
@@ -48,7 +48,7 @@ async def test_a_leg_of_another_protocol_is_left_to_those_who_know_it(tmp_path: 
         )
         try:
             order = {
-                "workflow_name": LEG,
+                "workflow_name": ASSIGNMENT,
                 "queue_name": "bridle",
                 "workflow_id": "of-tomorrow",
                 "priority": 1,

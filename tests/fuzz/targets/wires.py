@@ -16,7 +16,7 @@ from bridle.kernel.frames import FrameDecoder as KernelLines
 from bridle.kernel.frames import Malformed as MalformedLine
 from bridle.lsp.connection import Frames, Malformed
 from bridle.mcp.stdio import MessageReader
-from bridle.providers import anthropic, gemini, openai, responses
+from bridle.providers import anthropic, gemini, openai, openai_responses
 from bridle.providers.http import Endpoint
 from bridle.providers.sse import SseError, SseParser, encode_event
 from bridle.surfaces.acp.server import LineTransport
@@ -232,7 +232,7 @@ TARGETS = (
     _reply_target("anthropic", anthropic),
     _reply_target("openai", openai),
     _reply_target("gemini", gemini),
-    _reply_target("responses", responses),
+    _reply_target("responses", openai_responses),
     Target(
         name="lines",
         run=run_lines,

@@ -115,7 +115,7 @@ class ScriptedServer:
 
     async def _tokenize(self, http: web.Request) -> web.Response:
         try:
-            return _json(_tokenize(await http.read()))
+            return _json(tokenize(await http.read()))
         except msgspec.DecodeError as error:
             return _refusal(error_response("invalid_request", str(error)))
 
@@ -292,7 +292,7 @@ def _llama_models(script: Script) -> dict[str, Any]:
     return {"models": [listed], "object": "list", "data": [entry]}
 
 
-def _tokenize(body: bytes) -> dict[str, Any]:
+def tokenize(body: bytes) -> dict[str, Any]:
     """Return the tokens of a text: not a real vocabulary, but deterministic."""
     asked = msgspec.json.decode(body, type=_Tokenize)
     pieces = _TOKEN.findall(asked.content)
