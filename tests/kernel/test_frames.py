@@ -15,7 +15,7 @@ from bridle.kernel.frames import FrameDecoder, Malformed, encode
 FROM_GUEST = (
     frames.Ready,
     frames.ToolCall,
-    frames.Message,
+    frames.MessageFrame,
     frames.ExecResult,
     frames.SnapshotResult,
     frames.ResetResult,
@@ -25,7 +25,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 sent = st.one_of(
     st.builds(frames.Ready, st.integers(0, 9), st.lists(texts, max_size=3).map(tuple), texts),
     st.builds(frames.ToolCall, texts, texts, texts, texts),
-    st.builds(frames.Message, texts, texts, texts),
+    st.builds(frames.MessageFrame, texts, texts, texts),
     st.builds(frames.ExecResult, texts, texts, texts, st.none() | texts),
     st.builds(
         frames.SnapshotResult,
@@ -97,10 +97,10 @@ def test_a_line_that_is_too_long_is_dropped_while_it_arrives():
 
 
 def test_a_line_of_the_longest_length_is_a_frame():
-    line = encode(frames.Message("x" * 50))
+    line = encode(frames.MessageFrame("x" * 50))
     size = len(line) - 1
 
-    assert FrameDecoder(max_bytes=size).feed(line) == [frames.Message("x" * 50)]
+    assert FrameDecoder(max_bytes=size).feed(line) == [frames.MessageFrame("x" * 50)]
     assert FrameDecoder(max_bytes=size - 1).feed(line) == [Malformed(f"a line of {size} bytes")]
 
 
@@ -117,7 +117,7 @@ def test_a_guest_of_the_oldest_protocol_is_understood():
     assert FrameDecoder().feed(lines) == [
         frames.Ready(),
         frames.ToolCall("1", "echo", "{}"),
-        frames.Message("hi", "final"),
+        frames.MessageFrame("hi", "final"),
         frames.ExecResult("2", "a"),
         frames.SnapshotResult("3", "{}"),
     ]

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bridle.kernel.alarm import Alarm
 from bridle.kernel.channel import Channel
-from bridle.kernel.frames import ExecResult, Message, ToolCall
+from bridle.kernel.frames import ExecResult, MessageFrame, ToolCall
 from bridle.kernel.settings import KernelSettings
 from bridle.kernel.tool_calls import CallTool, ToolCalls
 
@@ -73,7 +73,7 @@ class Cell:
         self._limit_s = self._left_s = limit_s
         self._let_time_run()
 
-    def pass_message(self, message: Message) -> None:
+    def pass_message(self, message: MessageFrame) -> None:
         """Pass on a message; messages beyond the limits are dropped."""
         self._messages += 1
         if message.kind == "final":

@@ -27,6 +27,7 @@ MAX_LINE_BYTES = 8 * 1024 * 1024
 
 Codec = Literal["json", "rich"]
 _NAMES = {
+    "MessageFrame": "message",
     "ToolResult": "tool_result",
     "ToolCall": "tool_call",
     "ToolCancel": "tool_cancel",
@@ -111,7 +112,7 @@ class ToolCancel(Frame, frozen=True):
     id: str
 
 
-class Message(Frame, frozen=True):
+class MessageFrame(Frame, frozen=True):
     text: str
     kind: str = "progress"
     exec: str = ""
@@ -145,7 +146,7 @@ class ResetResult(Frame, frozen=True):
 
 
 ToGuest = Init | Exec | ToolResult | Snapshot | Restore | Interrupt | Reset | Shutdown
-FromGuest = Ready | ToolCall | ToolCancel | Message | ExecResult | SnapshotResult | ResetResult
+FromGuest = Ready | ToolCall | ToolCancel | MessageFrame | ExecResult | SnapshotResult | ResetResult
 
 
 class Malformed(Struct, frozen=True):

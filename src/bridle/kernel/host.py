@@ -351,7 +351,7 @@ class Kernel:
             case frames.ToolCancel():
                 if cell is not None:
                     cell.give_up(frame.id)
-            case frames.Message():
+            case frames.MessageFrame():
                 if cell is not None:
                     self._show_printed()
                     cell.pass_message(frame)

@@ -18,7 +18,7 @@ from bridle.surfaces.mcp_server.arguments import (
 )
 from bridle.surfaces.mcp_server.meerkat_tools import json_result
 from bridle.surfaces.mcp_server.sessions import MAX_TEXT_CHARS
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, require_trust, tool_result
+from bridle.surfaces.mcp_server.tool_context import Answered, ToolRequest, require_trust, tool_result
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
 from bridle.surfaces.shared.truncation import truncate_to
 
@@ -51,7 +51,7 @@ class ConfigAnswer(Struct, frozen=True, omit_defaults=True):
     settings: list[Setting] | None = None
 
 
-async def config(call: Call) -> Answered:
+async def config(call: ToolRequest) -> Answered:
     """Read or change the settings, in Bridle's format."""
     args = read_arguments(call.params.arguments, ConfigArgs)
     given = given_fields(args) - {"action"}
@@ -66,7 +66,7 @@ async def config(call: Call) -> Answered:
     return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {announced.config_path}", value)
 
 
-def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
+def _settings(call: ToolRequest, args: ConfigArgs) -> list[Setting]:
     rows = show(call.context.folders.settings(args.cwd))
     found = [Setting(*row) for row in rows if row.key == args.key or row.key.startswith(f"{args.key}.")]
     if not found:
@@ -74,7 +74,7 @@ def _settings(call: Call, args: ConfigArgs) -> list[Setting]:
     return found
 
 
-def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
+def _changed(call: ToolRequest, args: ConfigArgs) -> ConfigEnvelope:
     settings = _user_config(call)
     if args.action != "get":
         require_trust(call.context, CHANGING)
@@ -94,7 +94,7 @@ def _changed(call: Call, args: ConfigArgs) -> ConfigEnvelope:
             return settings.replace(_object(args.config, "key"), args.expected_generation)
 
 
-def _user_config(call: Call) -> UserConfig:
+def _user_config(call: ToolRequest) -> UserConfig:
     return UserConfig(*call.context.folders.get_user_settings())
 
 
@@ -119,7 +119,7 @@ class MeerkatConfig(Struct, frozen=True):
     config: dict[str, Any]
 
 
-async def meerkat_config(call: Call) -> Answered:
+async def meerkat_config(call: ToolRequest) -> Answered:
     """Read or change the settings, in Meerkat's format."""
     args = read_arguments(call.params.arguments, MeerkatConfigArgs)
 
@@ -141,7 +141,7 @@ async def meerkat_config(call: Call) -> Answered:
 # ---------------------------------------------------------------------------- folder tool
 
 
-async def folder(call: Call) -> Answered:
+async def folder(call: ToolRequest) -> Answered:
     """Return the requested topic of a folder."""
     args = read_arguments(call.params.arguments, FolderArgs)
     found = await call.context.about_folders.folder(args.what, args.cwd)

@@ -37,7 +37,7 @@ from bridle.surfaces.mcp_server.run_tools import (
     follow_and_notify,
 )
 from bridle.surfaces.mcp_server.runs import ClientRun
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, input_required
+from bridle.surfaces.mcp_server.tool_context import Answered, ToolRequest, input_required
 from bridle.surfaces.meerkat.contract import DEFAULT_CONTRACT, build_capabilities, parse_contract
 from bridle.surfaces.meerkat.requests import (
     CallbackTool,
@@ -151,7 +151,7 @@ class MeerkatResumeArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields
 # ---------------------------------------------------------------------------- tools
 
 
-async def run(call: Call) -> Answered:
+async def run(call: ToolRequest) -> Answered:
     """Start a session with a prompt."""
     if (client_run := await find_returning_run(call)) is not None:
         return await _follow(call, client_run)
@@ -168,7 +168,7 @@ async def run(call: Call) -> Answered:
     return await _follow(call, await begin_new(call.context, prompt, cwd=cwd, callbacks=callbacks))
 
 
-async def resume(call: Call) -> Answered:
+async def resume(call: ToolRequest) -> Answered:
     """Continue a session: with tool results, with a prompt, or by resuming a cut-off run."""
     if (client_run := await find_returning_run(call)) is not None:
         return await _follow(call, client_run)
@@ -192,7 +192,7 @@ async def resume(call: Call) -> Answered:
     return await _follow(call, await begin(call.context, session, prompt, callbacks))
 
 
-async def list_capabilities(call: Call) -> Answered:
+async def list_capabilities(call: ToolRequest) -> Answered:
     """List the supported capabilities of Meerkat."""
     read_arguments(call.params.arguments, NoArgs)
     return json_result(build_capabilities(parse_contract(DEFAULT_CONTRACT)))
@@ -202,7 +202,7 @@ class NoArgs(Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `meerkat_capabilities`."""
 
 
-async def _prompt(call: Call, order: RunRequest, cwd: str) -> Prompt:
+async def _prompt(call: ToolRequest, order: RunRequest, cwd: str) -> Prompt:
     skills = await asyncio.to_thread(lambda: skills_in(call.context.folders.settings(cwd)))
     order = add_skills(order, skills, cwd)
     return Prompt(order.message, order.options, "reject")
@@ -222,7 +222,7 @@ def _check_waiting(client_run: ClientRun, results: dict[CallId, ToolOutput]) -> 
 
 
 async def _give(
-    call: Call, client_run: ClientRun, prompt: str, results: dict[CallId, ToolOutput]
+    call: ToolRequest, client_run: ClientRun, prompt: str, results: dict[CallId, ToolOutput]
 ) -> ClientRun:
     """Continue a waiting run; a prompt sent with the results reaches it before its next turn."""
     if prompt and results:
@@ -249,7 +249,7 @@ def _listed(calls: list[CallId]) -> str:
 # ---------------------------------------------------------------------------- after a restart
 
 
-async def _cut_off(call: Call, session: SessionId) -> RunState | None:
+async def _cut_off(call: ToolRequest, session: SessionId) -> RunState | None:
     """Return the unfinished run of a session that no process drives; None if there is none."""
     if await call.api.ask(IsRunning(session)):
         return None
@@ -257,7 +257,7 @@ async def _cut_off(call: Call, session: SessionId) -> RunState | None:
 
 
 async def _go_on(
-    call: Call,
+    call: ToolRequest,
     session: SessionId,
     cut: RunState,
     args: MeerkatResumeArgs,
@@ -323,7 +323,7 @@ class Done(Struct, frozen=True):
     schema_warnings: list[SchemaWarning] | None = None
 
 
-async def _follow(call: Call, client_run: ClientRun) -> Answered:
+async def _follow(call: ToolRequest, client_run: ClientRun) -> Answered:
     match await follow_and_notify(call, client_run):
         case Ended(result=result):
             return _done(result)

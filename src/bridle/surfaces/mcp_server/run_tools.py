@@ -24,8 +24,8 @@ from bridle.surfaces.mcp_server.elicitation import answer_of
 from bridle.surfaces.mcp_server.runs import ClientRun
 from bridle.surfaces.mcp_server.tool_context import (
     Answered,
-    Call,
     ServerContext,
+    ToolRequest,
     check_options,
     input_required,
     tool_result,
@@ -37,7 +37,7 @@ from bridle.surfaces.shared.session_calls import origin
 from bridle.surfaces.shared.skill_prompt import expand_in
 
 
-async def run(call: Call) -> Answered:
+async def run(call: ToolRequest) -> Answered:
     """Run a prompt in a new or an existing session."""
     if (client_run := await find_returning_run(call)) is not None:
         return await _follow(call, client_run)
@@ -65,7 +65,7 @@ async def run(call: Call) -> Answered:
     return await _follow(call, client_run)
 
 
-async def resume(call: Call) -> Answered:
+async def resume(call: ToolRequest) -> Answered:
     """Continue a session with a prompt, or resume its cut-off run."""
     if (client_run := await find_returning_run(call)) is not None:
         return await _follow(call, client_run)
@@ -80,7 +80,7 @@ async def resume(call: Call) -> Answered:
     return await _follow(call, await begin(call.context, session, command))
 
 
-async def _follow(call: Call, client_run: ClientRun) -> Answered:
+async def _follow(call: ToolRequest, client_run: ClientRun) -> Answered:
     match await follow_and_notify(call, client_run):
         case Ended(result=result):
             text = describe_result(result, trusts_caller=call.context.trusts_caller)
@@ -94,14 +94,14 @@ async def _follow(call: Call, client_run: ClientRun) -> Answered:
 # ---------------------------------------------------------------------------- shared by tools that run
 
 
-async def follow_and_notify(call: Call, client_run: ClientRun) -> Stop:
+async def follow_and_notify(call: ToolRequest, client_run: ClientRun) -> Stop:
     """Follow a run for a call, and notify subscribers of its resource."""
     stop = await follow(call.context.runs, client_run, call.client)
     await call.context.bus.publish(ResourceUpdated(uri=session_uri(client_run.session)))
     return stop
 
 
-async def find_returning_run(call: Call) -> ClientRun | None:
+async def find_returning_run(call: ToolRequest) -> ClientRun | None:
     """Return the run that a client returns to with answers; raises UsageError if it no longer waits."""
     state = call.params.request_state
     if state is None:

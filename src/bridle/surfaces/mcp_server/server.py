@@ -26,7 +26,7 @@ from bridle.surfaces.mcp_server import resources
 from bridle.surfaces.mcp_server.client import Client, Context
 from bridle.surfaces.mcp_server.meerkat_tools import protocol_error
 from bridle.surfaces.mcp_server.runs import ClientRuns
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, ServerContext
+from bridle.surfaces.mcp_server.tool_context import Answered, ServerContext, ToolRequest
 from bridle.surfaces.mcp_server.tools import call_tool, input_schema, list_tools
 from bridle.surfaces.shared.folder_info import Folders
 
@@ -65,7 +65,7 @@ class BridleServer:
         return ListToolsResult(tools=list_tools())
 
     async def _call_tool(self, context: Context, params: CallToolRequestParams) -> Answered:
-        return await call_tool(Call(self._context, Client(context), params))
+        return await call_tool(ToolRequest(self._context, Client(context), params))
 
     async def _list_resources(
         self, context: Context, params: PaginatedRequestParams | None

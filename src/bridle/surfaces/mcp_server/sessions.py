@@ -54,7 +54,7 @@ from bridle.surfaces.mcp_server.arguments import (
     read_arguments,
 )
 from bridle.surfaces.mcp_server.run_tools import find_session
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, require_trust, tool_result
+from bridle.surfaces.mcp_server.tool_context import Answered, ToolRequest, require_trust, tool_result
 from bridle.surfaces.mcp_server.uris import LIST, session_uri
 from bridle.surfaces.shared.session_calls import export_session, fork_session, read_session
 from bridle.surfaces.shared.session_queries import SESSION_QUERIES, SessionQuery
@@ -120,7 +120,7 @@ class SessionsAnswer(Struct, frozen=True, omit_defaults=True, kw_only=True):
     item_id: str | None = None
 
 
-Work = Callable[[Call, SessionsArgs], Awaitable[SessionsAnswer]]
+Work = Callable[[ToolRequest, SessionsArgs], Awaitable[SessionsAnswer]]
 
 
 class SessionAction(Struct, frozen=True):
@@ -131,7 +131,7 @@ class SessionAction(Struct, frozen=True):
     takes: tuple[str, ...] = ()
 
 
-async def sessions(call: Call) -> Answered:
+async def sessions(call: ToolRequest) -> Answered:
     """Run the action that the arguments name."""
     args = read_arguments(call.params.arguments, ALL_SESSIONS_ARGS)
     action, sent = ACTIONS[args.action], call.params.arguments or {}
@@ -146,14 +146,14 @@ async def sessions(call: Call) -> Answered:
 # ---------------------------------------------------------------------------- actions that read
 
 
-async def _list(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _list(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     found = await call.api.ask(ListSessions(archived=bool(args.archived)))
     end = args.after + (args.limit or PAGE)
     page = list(found[args.after : end])
     return SessionsAnswer(action="list", sessions=page, next=end if end < len(found) else None)
 
 
-async def _read(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _read(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     stored = await read_session(call.api, session)
     view = _view(session, stored, is_active=await call.api.ask(IsRunning(session)))
@@ -183,7 +183,7 @@ def _view(session_id: SessionId, session: Session, *, is_active: bool) -> Sessio
     )
 
 
-async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _history(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     limit = args.limit or PAGE
     found = await call.api.ask(Records(session, args.after, limit + 1))
@@ -198,13 +198,13 @@ async def _history(call: Call, args: SessionsArgs) -> SessionsAnswer:
     return SessionsAnswer(action="history", records=page, next=last if len(found) > len(page) else None)
 
 
-async def _export(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _export(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     text = await export_session(call.api, session, args.format or "md")
     return SessionsAnswer(action=args.action, text=bounded(text))
 
 
-async def _usage(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _usage(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     return SessionsAnswer(action="usage", usage=await count_session_usage(call.api, session))
 
@@ -216,7 +216,7 @@ def _query(row: SessionQuery) -> SessionAction:
     """Return the action that asks a query."""
     names = argument_names(row)
 
-    async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    async def work(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
         session, _ = await find_session(call.api, args.session_id)
         sent = call.params.arguments or {}
         values = {name: getattr(args, argument) for name, argument in names.items() if argument in sent}
@@ -227,7 +227,7 @@ def _query(row: SessionQuery) -> SessionAction:
     return SessionAction(work, ("session_id", *needed_arguments(row)), tuple(names.values()))
 
 
-async def _show(call: Call, row: SessionQuery, answer: Any) -> SessionsAnswer:
+async def _show(call: ToolRequest, row: SessionQuery, answer: Any) -> SessionsAnswer:
     """Return the answer to a query, with a text for those that people read."""
     match answer:
         case Diff():
@@ -245,7 +245,7 @@ async def _truncated(answer: Any) -> Any:
     return await asyncio.to_thread(truncate_to, answer, MAX_TEXT_CHARS)
 
 
-async def _plan_text(call: Call, plan: RewindPlan) -> str:
+async def _plan_text(call: ToolRequest, plan: RewindPlan) -> str:
     lines = [f"{path}: changed outside the session" for path in plan.conflicts]
     lines += [f"{path}: its earlier content was too large to keep" for path in plan.lost]
     return "\n".join([*lines, await call.api.ask(Describe(plan.changes))])
@@ -285,7 +285,7 @@ def bounded(text: str) -> str:
 def _command(make: Callable[[SessionsArgs], Command]) -> Work:
     """Return an action that submits a command to the session."""
 
-    async def work(call: Call, args: SessionsArgs) -> SessionsAnswer:
+    async def work(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
         session, _ = await find_session(call.api, args.session_id)
         receipt = await call.api.submit(session, make(args))
         await call.context.bus.publish(ResourceUpdated(uri=session_uri(session)))
@@ -296,7 +296,7 @@ def _command(make: Callable[[SessionsArgs], Command]) -> Work:
     return work
 
 
-async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _queue(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     """Queue a prompt behind the active run; no client answers the questions of its run."""
     session, _ = await find_session(call.api, args.session_id)
     if not await call.api.ask(IsRunning(session)):
@@ -305,7 +305,7 @@ async def _queue(call: Call, args: SessionsArgs) -> SessionsAnswer:
     return SessionsAnswer(action="queue", run_id=client_run.run_id, item_id=client_run.item_id)
 
 
-async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _decide(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     run = (await call.api.ask(Status(session))).run
     if run is None or args.call_id not in [asked.call_id for asked in run.approvals]:
@@ -317,7 +317,7 @@ async def _decide(call: Call, args: SessionsArgs) -> SessionsAnswer:
     return SessionsAnswer(action="decide", seq=receipt.seq)
 
 
-async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _reply(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     run = (await call.api.ask(Status(session))).run
     if run is None or args.call_id not in [asked.call_id for asked in run.questions]:
@@ -326,21 +326,21 @@ async def _reply(call: Call, args: SessionsArgs) -> SessionsAnswer:
     return SessionsAnswer(action="reply", seq=receipt.seq)
 
 
-async def _fork(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _fork(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     child = await fork_session(call.api, session, args.seq)
     await _tell_list(call)
     return SessionsAnswer(action="fork", session_id=child)
 
 
-async def _delete(call: Call, args: SessionsArgs) -> SessionsAnswer:
+async def _delete(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
     await call.api.submit(session, Delete())
     await _tell_list(call)
     return SessionsAnswer(action="delete", session_id=session)
 
 
-async def _tell_list(call: Call) -> None:
+async def _tell_list(call: ToolRequest) -> None:
     await call.context.bus.publish(ResourcesListChanged())
     await call.context.bus.publish(ResourceUpdated(uri=LIST))
 

@@ -52,7 +52,7 @@ class ServerContext(Struct, frozen=True):
         return FolderQueries(self.api, self.folders)
 
 
-class Call(Struct, frozen=True):
+class ToolRequest(Struct, frozen=True):
     """One call of a tool."""
 
     context: ServerContext
@@ -65,7 +65,7 @@ class Call(Struct, frozen=True):
         return self.context.api
 
 
-Handler = Callable[[Call], Awaitable[Answered]]
+Handler = Callable[[ToolRequest], Awaitable[Answered]]
 
 
 def tool_result(text: str, value: Any = None, *, is_error: bool = False) -> CallToolResult:

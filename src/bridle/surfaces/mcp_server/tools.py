@@ -17,7 +17,7 @@ from bridle.surfaces.mcp_server.arguments import (
     RunArgs,
     object_schema,
 )
-from bridle.surfaces.mcp_server.tool_context import Answered, Call, Handler, error_result
+from bridle.surfaces.mcp_server.tool_context import Answered, Handler, ToolRequest, error_result
 from bridle.surfaces.shared.folder_queries import FolderView
 from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.session_queries import SESSION_QUERIES
@@ -143,7 +143,7 @@ def input_schema(name: str) -> dict[str, Any] | None:
     return object_schema(OFFERS[name].takes) if name in OFFERS else None
 
 
-async def call_tool(call: Call) -> Answered:
+async def call_tool(call: ToolRequest) -> Answered:
     """Execute a call; raises MCPError where the protocol requires an error."""
     offer = OFFERS.get(call.params.name)
     if offer is None:
