@@ -72,6 +72,7 @@ async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[fl
     from bridle.core.agent import Agent
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
+    from bridle.config.keys import ConfigFile, ToolSettings
     from bridle.sessions.agent_tree import ChildPolicy
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
@@ -89,7 +90,7 @@ async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[fl
             clock=SystemClock(),
             chance=SystemChance(),
             children=ChildPolicy(max_running=COUNT, max_children=COUNT),
-            max_parallel=COUNT,
+            settings=ConfigFile(tools=ToolSettings(max_parallel=COUNT)),
         )
     )
     times = []
