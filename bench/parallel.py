@@ -69,10 +69,10 @@ async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[fl
     """Return the wall seconds of each run from its prompt to its recorded end."""
     from turns import OneModel
 
+    from bridle.config.keys import ConfigFile, ToolSettings
     from bridle.core.agent import Agent
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
-    from bridle.config.keys import ConfigFile, ToolSettings
     from bridle.sessions.agent_tree import ChildPolicy
     from bridle.sessions.engine import Engine
     from bridle.sessions.service import SessionService
