@@ -69,6 +69,7 @@ async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[fl
     """Return the wall seconds of each run from its prompt to its recorded end."""
     from turns import OneModel
 
+    from bridle.config.keys import ConfigFile, ToolSettings
     from bridle.core.agent import Agent
     from bridle.core.messages import user_message
     from bridle.core.protocol import Prompt
@@ -89,7 +90,7 @@ async def run_all(home: Path, provider: Caller, tools: Sequence[Any]) -> list[fl
             clock=SystemClock(),
             chance=SystemChance(),
             children=ChildPolicy(max_running=COUNT, max_children=COUNT),
-            max_parallel=COUNT,
+            settings=ConfigFile(tools=ToolSettings(max_parallel=COUNT)),
         )
     )
     times = []

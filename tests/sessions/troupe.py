@@ -106,7 +106,7 @@ class Troupe:
                 chance=CountingChance(chance),
                 retry=NO_WAIT,
                 children=policy or ChildPolicy(),
-                **{"max_parallel": 32, **engine},
+                **engine,
             )
         )
         self.main = SessionId("main")
