@@ -5,7 +5,7 @@ import pytest
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult, user_message
 from bridle.providers.embedded.call_repair import (
-    Conversation,
+    KnownNames,
     WrittenCall,
     call_args,
     parse_call,
@@ -17,7 +17,7 @@ from bridle.providers.embedded.trained_messages import TOOLS
 FILE = "port = 80\nport = 8080\nname = blue"
 
 
-def conversation(prompt: str, **files: str) -> Conversation:
+def conversation(prompt: str, **files: str) -> KnownNames:
     messages = [user_message(prompt)]
     for at, (name, text) in enumerate(files.items()):
         call = ToolCall(CallId(str(at)), "read_file", {"path": name})
