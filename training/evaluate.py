@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,13 +71,17 @@ def play(order: Order, model: str, models_dir: Path) -> Outcome:
         for turn, prompt in enumerate(order["turns"]):
             _run_turn(outcome, prompt, ["--continue"] if turn else [], folder, environ, model)
         outcome.seconds = time.monotonic() - started
-        after = _snapshot(folder)
-        check = order["check"]
-        outcome.problems += _check_answers(check, outcome)
-        outcome.problems += _check_files(check, folder)
-        outcome.wrong_changes = _wrong_changes(check, before, after)
-        outcome.problems += _check_command(check, folder, environ)
+        check_outcome(outcome, folder, before)
+        outcome.problems += _check_command(order["check"], folder, environ)
     return outcome
+
+
+def check_outcome(outcome: Outcome, folder: Path, before: dict[str, bytes]) -> None:
+    """Check the answers and the folder; `before` is its content before the order."""
+    check = outcome.order["check"]
+    outcome.problems += _check_answers(check, outcome)
+    outcome.problems += _check_files(check, folder)
+    outcome.wrong_changes = _wrong_changes(check, before, _snapshot(folder))
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -131,8 +134,6 @@ def _run_turn(
         event = json.loads(line)
         if event.get("type") == "result":
             answer = event.get("text", "")
-        elif "name" in event and "args" in event:
-            outcome.calls.append(f"{event['name']} {json.dumps(event['args'], ensure_ascii=False)}")
         else:
             outcome.calls += [f"{call['name']} {json.dumps(call.get('args', {}))}" for call in _calls(event)]
     if process.returncode and not answer:
@@ -140,12 +141,11 @@ def _run_turn(
     outcome.answers.append(answer)
 
 
-def _calls(event: Any) -> Iterator[dict[str, Any]]:
-    """Yield the calls in the parts of a message of the assistant."""
-    message = event.get("message") if isinstance(event, dict) else None
-    for part in message.get("parts", []) if isinstance(message, dict) else []:
-        if isinstance(part, dict) and part.get("type") == "tool_call":
-            yield part
+def _calls(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls of a line, if it is a reply of the model."""
+    event = line.get("event", {})
+    parts = event["message"]["parts"] if event.get("type") == "model_replied" else []
+    return [part for part in parts if part["type"] == "tool_call"]
 
 
 def _snapshot(folder: Path) -> dict[str, bytes]:
