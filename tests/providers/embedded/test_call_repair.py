@@ -106,6 +106,13 @@ def test_an_edit_that_the_user_did_not_speak_of_is_not_made() -> None:
     assert repair_call(edit("a", "def one():", "def three():"), known) is None
 
 
+def test_a_question_changes_nothing() -> None:
+    known = conversation("where is the port set?", a=FILE)
+
+    assert repair_call(edit("a", "port = 80", "port = 90"), known) is None
+    assert repair_call(WrittenCall("write_file", {"path": "b", "content": "port"}), known) is None
+
+
 @pytest.mark.parametrize(
     ("prompt", "command"),
     [

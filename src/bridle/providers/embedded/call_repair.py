@@ -17,12 +17,15 @@ from msgspec import Struct
 from bridle.core.messages import Message, ToolCall, ToolResult
 from bridle.providers.embedded.trained_messages import CALL_END, CALL_START, OPTIONAL, TOOLS
 
-NOT_SURE = "I am not sure which file you mean, so I changed nothing."
+NOT_SURE = "I am not sure what you mean, so I changed nothing."
 CLOSE = 0.8
 _PATH = re.compile(r"[\w./~-]*\.\w+|[\w.~-]+/[\w./~-]*")
 _NUMBER = re.compile(r"^ *\d+: ", re.MULTILINE)
 _REMOVERS = ("rm", "mv", "cp", "rmdir", "unlink", "shred", "truncate")
 _GIT_CHANGES = ("commit", "reset", "checkout", "restore", "clean", "stash", "push", "merge", "rebase")
+_QUESTION = re.compile(
+    r"\W*(what|which|where|who|whose|when|why|how|is|are|was|does|do|did|has|have)\b", re.I
+)
 _TOKEN = re.compile(r"\w+")
 _PLACE = re.compile(r"\b(first|last|second|third|line|row|entry|it|that|them|again|top|bottom|end)\b")
 
@@ -63,6 +66,8 @@ class KnownNames(Struct, frozen=True):
     """The text of each file as it was read last, without line numbers."""
     done: tuple[WrittenCall, ...]
     """The calls since the last prompt."""
+    prompt: str = ""
+    """The last prompt."""
 
 
 def read_conversation(messages: Sequence[Message]) -> KnownNames:
@@ -71,10 +76,12 @@ def read_conversation(messages: Sequence[Message]) -> KnownNames:
     names: set[str] = set()
     read: dict[str, str] = {}
     done: list[WrittenCall] = []
+    prompt = ""
     calls = {call.id: call for message in messages for call in message.calls}
     for message in messages:
         if message.role == "user":
             done.clear()
+            prompt = message.text
             words = message.text.split()
             said |= {word.strip("`'\"“”.,;:!?()") for word in words}
             names |= {found.strip(".") for found in _PATH.findall(message.text)}
@@ -85,7 +92,7 @@ def read_conversation(messages: Sequence[Message]) -> KnownNames:
                 done.append(WrittenCall(call.name, {key: str(value) for key, value in call.args.items()}))
                 if not part.is_error:
                     _keep_text(read, done[-1], part.output)
-    return KnownNames(frozenset(said), frozenset(filter(None, names)), read, tuple(done))
+    return KnownNames(frozenset(said), frozenset(filter(None, names)), read, tuple(done), prompt)
 
 
 def _keep_text(read: dict[str, str], call: WrittenCall, output: str) -> None:
@@ -111,6 +118,8 @@ def _shown_names(result: ToolResult) -> Iterator[str]:
 def repair_call(call: WrittenCall, known: KnownNames) -> WrittenCall | None:
     """Return the call with what it copied wrongly put right; None if it would change an unknown file."""
     args = dict(call.args)
+    if call.name in ("write_file", "edit_file") and _QUESTION.match(known.prompt):
+        return None
     match call.name:
         case "bash":
             command = _python(args["command"])
