@@ -12,26 +12,26 @@ trap 'rm -rf "$place"' EXIT
 export BRIDLE_HOME="$place/home"
 mkdir "$place/project" "$BRIDLE_HOME"
 ln -s "$weights" "$BRIDLE_HOME/models"
-cp examples/scripts/edit.json "$place/project"
 cd "$place/project"
 
 # Prints a command as a user would type it, and runs it.
 run() { printf '\n$ %s\n' "$1" && eval "$1"; }
 
 echo
-echo "A real model answers on this machine. It has 135 million parameters: it can chat a little."
+echo "A small model answers on this machine. It has 135 million parameters and runs without a key."
 run 'bridle run "What is the capital of France?"'
 
 echo
-echo "It cannot edit code. So a scripted model makes an edit: its replies are written in edit.json,"
-echo "but the engine, the tools, the permissions and the record are real."
-run "echo 'print(\"hello\")' > hello.py"
-run 'bridle run -v --accept-edits --model scripted/edit.json "make the greeting friendlier"'
+echo "It does simple orders with tools: it lists, reads, searches, creates, edits and runs. Nothing is scripted."
+run "echo 'COUNT = 2' > hello.py && echo 'print(\"hello \" * COUNT)' >> hello.py"
+run 'bridle run -v "list the files"'
+run 'bridle run -v --accept-edits "set COUNT to 3 in hello.py"'
+id=$(bridle session list --json | python -c "import json, sys; print(json.load(sys.stdin)[0]['id'][:13])")
 run 'cat hello.py'
+run "bridle run -v --allow 'bash(python:*)' 'run hello.py'"
 
 echo
 echo "You can undo what a session changed on disk, and you can undo the undo."
-id=$(bridle session list --json | python -c "import json, sys; print(json.load(sys.stdin)[0]['id'][:13])")
 run "bridle session turns $id"
 run "bridle session rewind $id --to 0 --yes"
 run 'cat hello.py'
@@ -42,4 +42,4 @@ run 'bridle session verify'
 
 echo
 echo "Without --accept-edits, Bridle shows the diff and asks first. The demo now deletes everything it recorded."
-echo "To use a more capable model: bridle models list, then bridle config set model PROVIDER/MODEL"
+echo "This model is often wrong. To connect a larger one: bridle init"

@@ -4,8 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bridle.core.model import Model, Price
+from bridle.providers import factory
 from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights
+from bridle.providers.embedded import provider as embedded
 from bridle.providers.embedded.trained_format import WINDOW_TOKENS
 from bridle.providers.factory import open_embedded
 from bridle.providers.llama import LlamaOptions
@@ -68,3 +72,20 @@ def test_without_the_runtime_the_way_to_get_it_is_told(tmp_path: Path):
         'model "embedded/smollm2-135m": the package xllamacpp, which it needs, is not installed '
         "(hint: pip install 'bridle-agent[local]', or bridle config set model PROVIDER/MODEL)\n"
     )
+
+
+async def test_a_missing_adapter_is_told_and_the_plain_model_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_weights(tmp_path)
+    for module in (factory, embedded):
+        monkeypatch.setattr(module, "adapter_problem", lambda _: "its adapter is missing")
+    told: list[str] = []
+
+    provider = await open_embedded(
+        "embedded", EMBEDDED, "smollm2-135m", tmp_path, lambda weights, _: told.append(weights.honest_line)
+    )
+
+    assert told == ["smollm2-135m only chats: its adapter is missing (hint: reinstall bridle-agent)"]
+    assert provider.model("m").window_tokens == 2048
+    await provider.aclose()

@@ -28,16 +28,16 @@ def test_the_demo_answers_edits_and_lists(env: dict[str, str], weights: Path):
 
     out = steady(done.stdout)
     question, _, rest = out.partition('$ bridle run "What is the capital of France?"\n')
-    answer, _, rest = rest.partition("\n\nIt cannot edit code.")
+    answer, _, rest = rest.partition("\n\nIt can do simple orders")
     assert done.returncode == 0, out
-    assert "A real model answers" in question
+    assert "A small model answers" in question
     assert len(answer.split()) >= 2
-    assert (
-        '» edit_file hello.py ✓ TIME\n  @@ -1,1 +1,1 @@\n  -print("hello")\n  +print("hello, world")\n'
-    ) in rest
-    assert rest.count('$ cat hello.py\nprint("hello, world")\n') == 1
-    assert "\n   2  edit_file hello.py (1 file changed)\n" in rest
-    assert rest.count('$ cat hello.py\nprint("hello")\n') == 1
-    assert '--undo --yes > /dev/null && cat hello.py\nprint("hello, world")\n' in rest
-    assert rest.count("\nID  DATE  done ") == 2
-    assert rest.count("  ok      ") == 2
+    assert "» glob **/* ✓ TIME\nThere is one file: hello.py.\n" in rest
+    assert "» edit_file hello.py ✓ TIME\n  @@ -1,2 +1,2 @@\n  -COUNT = 2\n  +COUNT = 3\n" in rest
+    assert rest.count('$ cat hello.py\nCOUNT = 3\nprint("hello " * COUNT)\n') == 1
+    assert "» bash python hello.py\n  hello hello hello \n" in rest
+    assert "edit_file hello.py (1 file changed)\n" in rest
+    assert rest.count("$ cat hello.py\nCOUNT = 2\n") == 1
+    assert "--undo --yes > /dev/null && cat hello.py\nCOUNT = 3\n" in rest
+    assert rest.count("\nID  DATE  done ") == 4
+    assert rest.count("  ok      ") == 4

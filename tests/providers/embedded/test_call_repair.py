@@ -5,7 +5,7 @@ import pytest
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult, user_message
 from bridle.providers.embedded.call_repair import (
-    Conversation,
+    KnownNames,
     WrittenCall,
     call_args,
     parse_call,
@@ -17,7 +17,7 @@ from bridle.providers.embedded.trained_messages import TOOLS
 FILE = "port = 80\nport = 8080\nname = blue"
 
 
-def conversation(prompt: str, **files: str) -> Conversation:
+def conversation(prompt: str, **files: str) -> KnownNames:
     messages = [user_message(prompt)]
     for at, (name, text) in enumerate(files.items()):
         call = ToolCall(CallId(str(at)), "read_file", {"path": name})
@@ -104,6 +104,13 @@ def test_an_edit_that_the_user_did_not_speak_of_is_not_made() -> None:
     known = conversation("which test fails", a="def one():\ndef two():")
 
     assert repair_call(edit("a", "def one():", "def three():"), known) is None
+
+
+def test_a_question_changes_nothing() -> None:
+    known = conversation("where is the port set?", a=FILE)
+
+    assert repair_call(edit("a", "port = 80", "port = 90"), known) is None
+    assert repair_call(WrittenCall("write_file", {"path": "b", "content": "port"}), known) is None
 
 
 @pytest.mark.parametrize(

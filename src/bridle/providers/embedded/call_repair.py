@@ -17,12 +17,15 @@ from msgspec import Struct
 from bridle.core.messages import Message, ToolCall, ToolResult
 from bridle.providers.embedded.trained_messages import CALL_END, CALL_START, OPTIONAL, TOOLS
 
-NOT_SURE = "I am not sure which file you mean, so I changed nothing."
+NOT_SURE = "I am not sure what you mean, so I changed nothing."
 CLOSE = 0.8
 _PATH = re.compile(r"[\w./~-]*\.\w+|[\w.~-]+/[\w./~-]*")
 _NUMBER = re.compile(r"^ *\d+: ", re.MULTILINE)
 _REMOVERS = ("rm", "mv", "cp", "rmdir", "unlink", "shred", "truncate")
 _GIT_CHANGES = ("commit", "reset", "checkout", "restore", "clean", "stash", "push", "merge", "rebase")
+_QUESTION = re.compile(
+    r"\W*(what|which|where|who|whose|when|why|how|is|are|was|does|do|did|has|have)\b", re.I
+)
 _TOKEN = re.compile(r"\w+")
 _PLACE = re.compile(r"\b(first|last|second|third|line|row|entry|it|that|them|again|top|bottom|end)\b")
 
@@ -52,7 +55,7 @@ def parse_call(text: str, tools: Collection[str]) -> WrittenCall | None:
     return WrittenCall(name, wanted)
 
 
-class Conversation(Struct, frozen=True):
+class KnownNames(Struct, frozen=True):
     """What a call is checked against."""
 
     said: frozenset[str]
@@ -63,18 +66,22 @@ class Conversation(Struct, frozen=True):
     """The text of each file as it was read last, without line numbers."""
     done: tuple[WrittenCall, ...]
     """The calls since the last prompt."""
+    prompt: str = ""
+    """The last prompt."""
 
 
-def read_conversation(messages: Sequence[Message]) -> Conversation:
+def read_conversation(messages: Sequence[Message]) -> KnownNames:
     """Return what is known from a conversation."""
     said: set[str] = set()
     names: set[str] = set()
     read: dict[str, str] = {}
     done: list[WrittenCall] = []
+    prompt = ""
     calls = {call.id: call for message in messages for call in message.calls}
     for message in messages:
         if message.role == "user":
             done.clear()
+            prompt = message.text
             words = message.text.split()
             said |= {word.strip("`'\"“”.,;:!?()") for word in words}
             names |= {found.strip(".") for found in _PATH.findall(message.text)}
@@ -85,7 +92,7 @@ def read_conversation(messages: Sequence[Message]) -> Conversation:
                 done.append(WrittenCall(call.name, {key: str(value) for key, value in call.args.items()}))
                 if not part.is_error:
                     _keep_text(read, done[-1], part.output)
-    return Conversation(frozenset(said), frozenset(filter(None, names)), read, tuple(done))
+    return KnownNames(frozenset(said), frozenset(filter(None, names)), read, tuple(done), prompt)
 
 
 def _keep_text(read: dict[str, str], call: WrittenCall, output: str) -> None:
@@ -108,9 +115,11 @@ def _shown_names(result: ToolResult) -> Iterator[str]:
         yield from (group.partition("\n")[0] for group in result.output.split("\n\n"))
 
 
-def repair_call(call: WrittenCall, known: Conversation) -> WrittenCall | None:
+def repair_call(call: WrittenCall, known: KnownNames) -> WrittenCall | None:
     """Return the call with what it copied wrongly put right; None if it would change an unknown file."""
     args = dict(call.args)
+    if call.name in ("write_file", "edit_file") and _QUESTION.match(known.prompt):
+        return None
     match call.name:
         case "bash":
             command = _python(args["command"])
@@ -129,10 +138,12 @@ def repair_call(call: WrittenCall, known: Conversation) -> WrittenCall | None:
         case "grep":
             if not _is_expression(args["pattern"]):
                 args["pattern"] = re.escape(args["pattern"])
+        case _:
+            pass
     return WrittenCall(call.name, args)
 
 
-def call_args(call: WrittenCall, known: Conversation) -> dict[str, Any]:
+def call_args(call: WrittenCall, known: KnownNames) -> dict[str, Any]:
     """Return the arguments for the real tool."""
     args: dict[str, Any] = dict(call.args)
     if call.name == "edit_file" and (number := _line_occurrence(call.args["old_str"], known, call)):
@@ -163,7 +174,7 @@ def _repair_edit(old: str, new: str, text: str) -> dict[str, str]:
     return {"old_str": old, "new_str": new}
 
 
-def _is_wanted(old: str, new: str, known: Conversation) -> bool:
+def _is_wanted(old: str, new: str, known: KnownNames) -> bool:
     """Return whether an edit has to do with what the user said: it shares a word, or corrects one."""
     before, after = set(_TOKEN.findall(old.lower())), set(_TOKEN.findall(new.lower()))
     said = set(_TOKEN.findall(" ".join(known.said).lower()))
@@ -197,7 +208,7 @@ def _whole_line(line: str, text: str) -> str:
     return f"{line}\n" if f"{line}\n" in text else f"\n{line}" if f"\n{line}" in text else line
 
 
-def _line_occurrence(old: str, known: Conversation, call: WrittenCall) -> int:
+def _line_occurrence(old: str, known: KnownNames, call: WrittenCall) -> int:
     """Return which occurrence of a text is a whole line, if it is also found inside other lines; else 0."""
     text = known.read.get(call.args["path"], "")
     lines = text.split("\n")
@@ -231,7 +242,7 @@ def _with_known_paths(command: str, names: Collection[str]) -> str:
     )
 
 
-def _is_safe(command: str, known: Conversation) -> bool:
+def _is_safe(command: str, known: KnownNames) -> bool:
     """Return whether a command deletes and moves only what the conversation names."""
     try:
         words = shlex.split(command) or [""]

@@ -20,7 +20,7 @@ from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, TextDelta
 from bridle.providers.embedded.call_repair import (
     NOT_SURE,
-    Conversation,
+    KnownNames,
     WrittenCall,
     call_args,
     parse_call,
@@ -81,12 +81,12 @@ class TrainedFormat:
             asked = _constrained(asked, call_grammar(tools))
         elif len(known.done) >= MAX_CALLS:
             asked = _constrained(asked, _WORDS_GRAMMAR)
-        reader = _Reader(ReplyBuilder(self._who, reply_position(request)))
+        reader = _WrittenReply(ReplyBuilder(self._who, reply_position(request)))
         async with aclosing(reader.read(ask(asked))) as deltas:
             async for delta in deltas:
                 yield delta
         if reader.call:
-            async with aclosing(_finish_call(reader, _Order(asked, tools, known), ask)) as deltas:
+            async with aclosing(_finish_call(reader, _TrainedRequest(asked, tools, known), ask)) as deltas:
                 async for delta in deltas:
                     yield delta
         yield reader.finish()
@@ -105,15 +105,17 @@ class TrainedFormat:
         )
 
 
-class _Order(msgspec.Struct, frozen=True):
+class _TrainedRequest(msgspec.Struct, frozen=True):
     """One request in the trained format, and what its calls are checked against."""
 
     asked: ModelRequest
     tools: Collection[str]
-    known: Conversation
+    known: KnownNames
 
 
-async def _finish_call(reader: "_Reader", order: _Order, ask: Ask) -> AsyncGenerator[Delta, None]:
+async def _finish_call(
+    reader: "_WrittenReply", order: _TrainedRequest, ask: Ask
+) -> AsyncGenerator[Delta, None]:
     """Yield the call that was read, or words in its place."""
     call = parse_call(reader.call, order.tools)
     if call is None and reader.stop_reason == "max_tokens":
@@ -136,7 +138,7 @@ async def _finish_call(reader: "_Reader", order: _Order, ask: Ask) -> AsyncGener
         yield reader.add_call(repaired, order.known)
 
 
-class _Reader:
+class _WrittenReply:
     """Reads one reply: words until `<tool_call>`, then the text of a call."""
 
     def __init__(self, builder: ReplyBuilder) -> None:
@@ -175,7 +177,7 @@ class _Reader:
         """Add words to the reply."""
         return self._builder.text(words)
 
-    def add_call(self, call: WrittenCall, known: Conversation) -> Delta:
+    def add_call(self, call: WrittenCall, known: KnownNames) -> Delta:
         """Add a call to the reply."""
         args = msgspec.json.encode(call_args(call, known)).decode()
         return self._builder.call(0, name=call.name, args=args)

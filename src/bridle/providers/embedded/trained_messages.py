@@ -133,6 +133,8 @@ def result_text(result: ToolResult, prompt: str) -> str:
             text = text.replace("Successfully wrote", "Wrote", 1)
         case "bash":
             text = "(no output)" if text == "[no output]" else text
+        case _:
+            pass
     return shorten(text, MAX_RESULT_CHARS)
 
 

@@ -116,7 +116,9 @@ class WeightsNotice:
         """Show the progress of a download; None means that the weights are about to be used."""
         if progress is None:
             self.end()
-            if self._err.is_terminal:
+            from bridle.providers.embedded import KNOWN_WEIGHTS
+
+            if self._err.is_terminal or weights not in KNOWN_WEIGHTS:  # the line then says what is wrong
                 self._err.line(self._err.paint("detail", weights.honest_line))
             return
         if not self._is_announced:
