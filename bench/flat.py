@@ -152,7 +152,7 @@ def open_engine(folder: Path, model: Model) -> Any:
         "memory.exact_up_to": NO_INDEX,
     }
     brought = Extensions(providers={"bench": model})
-    return open_service(load_settings(environ, folder, flags), environ, brought=brought)
+    return open_service(load_settings(environ, folder, flags), environ, extensions=brought)
 
 
 async def run(service: Any, session: Any) -> None:

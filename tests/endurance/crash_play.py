@@ -147,7 +147,7 @@ def open_play(folder: Path) -> SessionApi:
     note = Note("note", "write", folder)
     look = Note("look", "read", folder)
     api = open_service(
-        load_settings(environ, folder / "project"), environ, brought=Extensions(tools=(note, look))
+        load_settings(environ, folder / "project"), environ, extensions=Extensions(tools=(note, look))
     )
     note.api = api
     return api
