@@ -129,7 +129,7 @@ class McpDriver:
         for line in self._lines:
             if line.startswith("turn "):
                 turns.append("")
-            elif line.startswith("trying again"):
+            elif line.startswith("retrying"):
                 turns[-1] = ""  # what was said is void
             elif not line.startswith(others):
                 turns[-1] += line
