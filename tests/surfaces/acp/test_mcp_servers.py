@@ -35,9 +35,9 @@ def test_each_kind_of_server_is_understood():
         ([program("a"), program("a")], "two MCP servers are called 'a'"),
         ([program("")], "cannot name an MCP server"),
         ([program("x" * 100)], "cannot name an MCP server"),
-        ([program(command="")], "its command is none"),
-        ([program(args=["\0"])], "its command is none"),
-        ([AcpMcpServer(type="acp", name="x", server_id="1")], "servers inside of the editor"),
+        ([program(command="")], "its command is invalid"),
+        ([program(args=["\0"])], "its command is invalid"),
+        ([AcpMcpServer(type="acp", name="x", server_id="1")], "servers inside the editor"),
         ([program(str(number)) for number in range(MAX_SERVERS + 1)], "may have 32 MCP servers, and not 33"),
     ],
 )
