@@ -96,6 +96,7 @@ def test_the_orders_are_well_formed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_built_in_model_does_simple_orders(weights: Path) -> None:
     chosen = SHORT.read_text().split()
     orders = [order for order in read_orders(sorted(EVAL.glob("tuning-*")), [], 0) if order["id"] in chosen]
