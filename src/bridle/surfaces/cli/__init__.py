@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from bridle.core.errors import UsageError
 from bridle.system.platform import require_posix
 
-__all__ = ["main", "serve_rpc"]
+__all__ = ["main", "serve_rpc", "without_gc"]
 
 EXIT_UNSUPPORTED = 1
 
