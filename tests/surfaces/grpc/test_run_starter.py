@@ -48,7 +48,7 @@ BAD_STARTS = [
     ({"working_dir": "src"}, 'the working directory "src" is not an absolute path'),
     (
         {"working_dir": "/not/there"},
-        'the working directory "/not/there" is not there (hint: create it, or use another)',
+        'the working directory "/not/there" does not exist (hint: create it, or use another)',
     ),
 ]
 
