@@ -28,7 +28,7 @@ def test_the_demo_answers_edits_and_lists(env: dict[str, str], weights: Path):
 
     out = steady(done.stdout)
     question, _, rest = out.partition('$ bridle run "What is the capital of France?"\n')
-    answer, _, rest = rest.partition("\n\nIt can do simple orders")
+    answer, _, rest = rest.partition("\n\nIt does simple orders")
     assert done.returncode == 0, out
     assert "A small model answers" in question
     assert len(answer.split()) >= 2
