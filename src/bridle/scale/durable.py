@@ -305,7 +305,7 @@ class Executor:
             try:
                 await DBOS.set_event_async(TAKEN, text)
             except dbos_errors.DBOSException as error:  # it was just cancelled: no caller waits any more
-                log.info("leg %s: %s", assignment, error)
+                log.info("assignment %s: %s", assignment, error)
 
         return await self._drive(assignment, order, tell)
 

@@ -176,7 +176,7 @@ def prune(args: argparse.Namespace, console: Console) -> int:
     settings = _settings(console)
     now_s = time.time()
     sessions_before_ms = int((now_s - parse_duration(args.older_than)) * 1000)
-    legs_before = datetime.fromtimestamp(now_s - parse_duration(args.legs), UTC).isoformat()
+    assigned_before = datetime.fromtimestamp(now_s - parse_duration(args.legs), UTC).isoformat()
 
     async def remove() -> tuple[int, int]:
         postgres = open_postgres(settings, size=2)
@@ -185,13 +185,14 @@ def prune(args: argparse.Namespace, console: Console) -> int:
             await postgres.open()
             sessions = await prune_archived(postgres, before_ms=sessions_before_ms)
             await dispatch.open()
-            return sessions, await dispatch.forget(legs_before)
+            return sessions, await dispatch.forget(assigned_before)
         finally:
             await dispatch.aclose()
             await postgres.aclose()
 
-    sessions, legs = asyncio.run(remove())
-    console.done(f"removed {format_count(sessions, 'archived session')} and {format_count(legs, 'old leg')}")
+    sessions, assignments = asyncio.run(remove())
+    removed = [format_count(sessions, "archived session"), format_count(assignments, "old assignment")]
+    console.done(f"removed {' and '.join(removed)}")
     return 0
 
 
