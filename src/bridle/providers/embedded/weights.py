@@ -11,6 +11,7 @@ The file appears under its name only when complete and verified; an interrupted 
 
 import asyncio
 import difflib
+import fnmatch
 import hashlib
 import os
 import shutil
@@ -241,11 +242,12 @@ def _failure(message: str, *, hint: str = "") -> ProviderError:
 
 
 def _largest_wheel(folder: Path) -> int:
-    """Return the size of the largest wheel below a folder; files come and go while pip works."""
+    """Return the size of the largest wheel below a folder; files and folders come and go while pip works."""
     sizes = []
-    for path in folder.rglob("*.whl"):
-        with suppress(OSError):
-            sizes.append(path.stat().st_size)
+    for place, _, files in os.walk(folder):  # Path.rglob fails if a folder is removed meanwhile
+        for name in fnmatch.filter(files, "*.whl"):
+            with suppress(OSError):
+                sizes.append(os.path.getsize(os.path.join(place, name)))
     return max(sizes, default=0)
 
 
