@@ -26,9 +26,9 @@ echo "It does simple orders with tools: it lists, reads, searches, creates, edit
 run "echo 'COUNT = 2' > hello.py && echo 'print(\"hello \" * COUNT)' >> hello.py"
 run 'bridle run -v "list the files"'
 run 'bridle run -v --accept-edits "set COUNT to 3 in hello.py"'
-id=$(bridle session list --json | python -c "import json, sys; print(json.load(sys.stdin)[0]['id'][:13])")
+id=$(bridle session list --json | python3 -c "import json, sys; print(json.load(sys.stdin)[0]['id'][:13])")
 run 'cat hello.py'
-run "bridle run -v --allow 'bash(python:*)' 'run hello.py'"
+run "bridle run -v --allow 'bash(python3:*)' 'run hello.py'"
 
 echo
 echo "You can undo what a session changed on disk, and you can undo the undo."
@@ -42,4 +42,4 @@ run 'bridle session verify'
 
 echo
 echo "Without --accept-edits, Bridle shows the diff and asks first. The demo now deletes everything it recorded."
-echo "This model is often wrong. To connect a larger one: bridle init"
+echo "To connect a larger model: bridle init"

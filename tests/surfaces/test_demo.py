@@ -31,11 +31,11 @@ def test_the_demo_answers_edits_and_lists(env: dict[str, str], weights: Path):
     answer, _, rest = rest.partition("\n\nIt does simple orders")
     assert done.returncode == 0, out
     assert "A small model answers" in question
-    assert len(answer.split()) >= 2
-    assert "» glob **/* ✓ TIME\nThere is one file: hello.py.\n" in rest
+    assert answer == "Paris is the capital of France."
+    assert "» glob **/* ✓ TIME\nhello.py\n" in rest
     assert "» edit_file hello.py ✓ TIME\n  @@ -1,2 +1,2 @@\n  -COUNT = 2\n  +COUNT = 3\n" in rest
     assert rest.count('$ cat hello.py\nCOUNT = 3\nprint("hello " * COUNT)\n') == 1
-    assert "» bash python hello.py\n  hello hello hello \n" in rest
+    assert "» bash python3 hello.py\n  hello hello hello \n" in rest
     assert "edit_file hello.py (1 file changed)\n" in rest
     assert rest.count("$ cat hello.py\nCOUNT = 2\n") == 1
     assert "--undo --yes > /dev/null && cat hello.py\nCOUNT = 3\n" in rest

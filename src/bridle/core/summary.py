@@ -16,6 +16,11 @@ from bridle.core.protocol import (
 )
 
 TITLE_CHARS = 60
+TITLE_INSTRUCTION = (
+    "Write a title for a conversation that begins with the text below. "
+    "At most six words, in the language of the text, no quotes, nothing else."
+)
+"""The system text of a request for a title."""
 
 
 class SessionSummary(Struct, frozen=True, omit_defaults=True):

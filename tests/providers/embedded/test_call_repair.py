@@ -6,13 +6,12 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult, user_message
 from bridle.providers.embedded.call_repair import (
     KnownNames,
-    WrittenCall,
-    call_args,
     parse_call,
     read_conversation,
+    real_call,
     repair_call,
 )
-from bridle.providers.embedded.trained_messages import TOOLS
+from bridle.providers.embedded.trained_messages import TOOLS, WrittenCall, call_text
 
 FILE = "port = 80\nport = 8080\nname = blue"
 
@@ -21,14 +20,38 @@ def conversation(prompt: str, **files: str) -> KnownNames:
     messages = [user_message(prompt)]
     for at, (name, text) in enumerate(files.items()):
         call = ToolCall(CallId(str(at)), "read_file", {"path": name})
-        numbered = "\n".join(f"{number}: {line}" for number, line in enumerate(text.split("\n"), 1))
+        numbered = "\n".join(f"{number}: {line}" for number, line in enumerate(text.splitlines(), 1))
         messages.append(Message("assistant", (call,)))
         messages.append(Message("tool", (ToolResult(call.id, "read_file", numbered),)))
     return read_conversation(messages)
 
 
-def edit(path: str, old: str, new: str) -> WrittenCall:
-    return WrittenCall("edit_file", {"path": path, "old_str": old, "new_str": new})
+def read(path: str) -> WrittenCall:
+    return WrittenCall("read_file", {"path": path})
+
+
+def set_line(path: str, lines: str, text: str) -> WrittenCall:
+    return WrittenCall("set_lines", {"path": path, "lines": lines, "text": text})
+
+
+CALLS = (
+    WrittenCall("glob", {"pattern": "**/*.py"}),
+    WrittenCall("grep", {"pattern": "a b"}),
+    WrittenCall("grep", {"pattern": "a b", "include": "*.py"}),
+    WrittenCall("write_file", {"path": "a.txt", "content": ""}),
+    WrittenCall("write_file", {"path": "a.txt", "content": '\n  two: "x" \\ \n\n'}),
+    WrittenCall("set_lines", {"path": "a.txt", "lines": "3-4", "text": "    return 1\n"}),
+    WrittenCall("set_lines", {"path": "a.txt", "lines": "3", "text": ""}),
+    WrittenCall("insert_after", {"path": "a.txt", "line": "0", "text": "# ü"}),
+    WrittenCall("delete_lines", {"path": "a.txt", "lines": "3"}),
+    WrittenCall("replace_all", {"path": "a.txt", "old": "one", "new": ""}),
+    WrittenCall("bash", {"command": "cat <<E\nx\nE"}),
+)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_a_written_call_is_read_again(call: WrittenCall) -> None:
+    assert parse_call(call_text(call), TOOLS) == call
 
 
 @pytest.mark.parametrize(
@@ -36,14 +59,14 @@ def edit(path: str, old: str, new: str) -> WrittenCall:
     [
         "",
         "<tool_call>",
-        "<tool_call>{}</tool_call>",
-        "<tool_call>[1]</tool_call>",
+        "<tool_call></tool_call>",
         "<tool_call><tool_call>read_file</tool_call>",
-        '<tool_call>{"name": "read_file", "arguments": {"path": "a',
-        '<tool_call>{"name": "read_file", "arguments": {"path": 7}}</tool_call>',
-        '<tool_call>{"name": "read_file", "arguments": "a"}</tool_call>',
-        '<tool_call>{"name": "launch", "arguments": {}}</tool_call>',
-        "<tool_call>" + "[" * 100_000,
+        "<tool_call>read_file\n</tool_call>",
+        "<tool_call>launch\nrocket\n</tool_call>",
+        "<tool_call>write_file\na.txt\n</tool_call>",
+        "<tool_call>set_lines\na.txt\nport = 80\nport = 90\n</tool_call>",
+        "<tool_call>delete_lines\na.txt\n5-3\n</tool_call>",
+        '<tool_call>{"name": "read_file", "arguments": {"path": "a"}}</tool_call>',
     ],
 )
 def test_malformed_calls_are_none(text: str) -> None:
@@ -51,7 +74,7 @@ def test_malformed_calls_are_none(text: str) -> None:
 
 
 def test_a_tool_that_is_not_offered_cannot_be_called() -> None:
-    text = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
+    text = "<tool_call>bash\nls\n</tool_call>"
 
     assert parse_call(text, ("glob",)) is None
     assert parse_call(text, ("bash",)) == WrittenCall("bash", {"command": "ls"})
@@ -65,51 +88,76 @@ def test_a_path_becomes_the_one_that_was_named() -> None:
     assert found == WrittenCall("read_file", {"path": "src/invoice_parser.py"})
 
 
+def test_a_number_in_a_path_is_never_corrected() -> None:
+    known = conversation("copy times7.py", **{"times7.py": "x"})
+
+    for call in (WrittenCall("write_file", {"path": "times8.py", "content": "x"}), read("times8.py")):
+        assert repair_call(call, known) == call
+
+
+def test_a_new_file_gets_the_name_that_was_typed() -> None:
+    known = conversation("write greeting.txt", **{"greetings.txt": "hello"})
+    call = WrittenCall("write_file", {"path": "greting.txt", "content": "x"})
+
+    found = repair_call(call, known)
+
+    assert found is not None
+    assert found.args["path"] == "greeting.txt"
+
+
 def test_an_unknown_path_is_left_to_the_tool() -> None:
-    call = WrittenCall("read_file", {"path": "zebra.md"})
+    call = read("zebra.md")
 
     assert repair_call(call, conversation("read the notes")) == call
 
 
 def test_a_file_is_read_before_it_is_edited() -> None:
-    found = repair_call(edit("a.toml", "port = 80", "port = 81"), conversation("set port to 81 in a.toml"))
+    found = repair_call(set_line("a.toml", "1", "port = 81"), conversation("set port to 81 in a.toml"))
 
-    assert found == WrittenCall("read_file", {"path": "a.toml"})
-
-
-def test_an_old_text_that_was_copied_wrongly_is_put_right() -> None:
-    known = conversation("make the name green", a=FILE)
-
-    found = repair_call(edit("a", "nmae = blue", "nmae = green"), known)
-
-    assert found == edit("a", "name = blue", "name = green")
+    assert found == read("a.toml")
 
 
-def test_a_line_is_deleted_with_its_line_break() -> None:
-    known = conversation("delete the name blue", a=FILE)
-
-    assert repair_call(edit("a", "name = blue", ""), known) == edit("a", "\nname = blue", "")
-
-
-def test_a_line_that_is_part_of_another_is_meant_alone() -> None:
+def test_lines_become_the_text_that_the_tool_replaces() -> None:
     known = conversation("the port must be 90", a=FILE)
-    call = edit("a", "port = 80", "port = 90")
+    call = set_line("a", "1", "port = 90")
 
     assert repair_call(call, known) == call
-    assert call_args(call, known)["occurrence"] == 1
-    assert "occurrence" not in call_args(edit("a", "name = blue", "name = red"), known)
+    args = {"path": "a", "old_str": "port = 80", "new_str": "port = 90", "occurrence": 1}
+    assert real_call(call, known) == ("edit_file", args)
+    assert real_call(set_line("a", "9", "x"), known) is None
 
 
-def test_an_edit_that_the_user_did_not_speak_of_is_not_made() -> None:
-    known = conversation("which test fails", a="def one():\ndef two():")
-
-    assert repair_call(edit("a", "def one():", "def three():"), known) is None
+@pytest.mark.parametrize(
+    ("call", "real"),
+    [
+        (WrittenCall("grep", {"pattern": "x", "include": ""}), ("grep", {"pattern": "x"})),
+        (
+            WrittenCall("write_file", {"path": "b", "content": "x"}),
+            ("write_file", {"path": "b", "content": "x\n"}),
+        ),
+        (
+            WrittenCall("replace_all", {"path": "a", "old": "x", "new": "y"}),
+            ("edit_file", {"path": "a", "old_str": "x", "new_str": "y"}),
+        ),
+        (
+            WrittenCall("delete_lines", {"path": "a", "lines": "3"}),
+            ("edit_file", {"path": "a", "old_str": "\nname = blue", "new_str": ""}),
+        ),
+        (
+            WrittenCall("insert_after", {"path": "empty", "line": "0", "text": "x"}),
+            ("write_file", {"path": "empty", "content": "x\n"}),
+        ),
+    ],
+    ids=["grep", "write_file", "replace_all", "delete_lines", "insert_after"],
+)
+def test_a_call_becomes_one_of_the_real_tool(call: WrittenCall, real: tuple[str, dict[str, str]]) -> None:
+    assert real_call(call, conversation("go", a=FILE, empty="")) == real
 
 
 def test_a_question_changes_nothing() -> None:
     known = conversation("where is the port set?", a=FILE)
 
-    assert repair_call(edit("a", "port = 80", "port = 90"), known) is None
+    assert repair_call(set_line("a", "1", "port = 90"), known) is None
     assert repair_call(WrittenCall("write_file", {"path": "b", "content": "port"}), known) is None
 
 

@@ -10,6 +10,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import user_message
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, TextDelta
+from bridle.core.summary import TITLE_INSTRUCTION
 from bridle.core.tool import ToolSpec
 from bridle.providers.embedded.trained_format import (
     MALFORMED_CALL,
@@ -18,13 +19,14 @@ from bridle.providers.embedded.trained_format import (
     TrainedFormat,
     call_grammar,
 )
-from bridle.providers.embedded.trained_messages import TOOLS
+from bridle.providers.embedded.trained_messages import TITLE_SYSTEM, TOOLS
 from bridle.providers.llama.provider import LlamaProvider
 from bridle.providers.llama.server import LlamaServer
 from tests.providers.llama.conftest import Scripted
 
-SPECS = tuple(ToolSpec(name, "", {"type": "object"}) for name in (*TOOLS, "web_fetch"))
-CALL = '<tool_call>{"name": "glob", "arguments": {"pattern": "**/*"}}</tool_call>'
+NAMES = ("glob", "read_file", "grep", "write_file", "edit_file", "bash", "web_fetch")
+SPECS = tuple(ToolSpec(name, "", {"type": "object"}) for name in NAMES)
+CALL = "<tool_call>glob\n**/*\n</tool_call>"
 
 
 def asked(prompt: str = "list the files") -> ModelRequest:
@@ -64,7 +66,7 @@ async def test_words_are_shown_as_they_come(stand_in: Script) -> None:
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "Paris is a < b city."
     assert reply.message.text == "Paris is a < b city."
     (body,) = scripted.asked
-    assert body["messages"][0]["content"].startswith("You are Bridle, a small agent")
+    assert body["messages"][0]["content"].startswith("You are Bridle, a small model")
     assert "web_fetch" not in body["messages"][0]["content"]
     assert body["temperature"] == 0.0
     assert "tools" not in body
@@ -89,7 +91,7 @@ async def test_a_malformed_call_is_asked_for_once_more_with_a_grammar(stand_in: 
 
 
 async def test_a_call_that_stays_malformed_is_said(stand_in: Script) -> None:
-    scripted = stand_in(replies=[says("<tool_call>{")])
+    scripted = stand_in(replies=[says("<tool_call>glob")])
     async with opened(scripted) as provider:
         _, reply = await collect(provider, asked())
 
@@ -104,6 +106,20 @@ async def test_an_endless_answer_is_ended(stand_in: Script) -> None:
         async with opened(stand_in(replies=[reply_text])) as provider:
             _, reply = await collect(provider, asked("hi"))
         assert len(reply.message.text) < MAX_ANSWER_CHARS + 100
+
+
+async def test_a_title_is_asked_for_in_the_trained_words(stand_in: Script) -> None:
+    scripted = stand_in(replies=[says("Port of the server")])
+    async with opened(scripted) as provider:
+        request = ModelRequest("m", TITLE_INSTRUCTION, (user_message("word " * 400),), (), 60)
+        _, reply = await collect(provider, request)
+
+    assert reply.message.text == "Port of the server"
+    (body,) = scripted.asked
+    system, prompt = body["messages"]
+    assert system["content"] == TITLE_SYSTEM
+    assert len(prompt["content"]) < 900
+    assert "lora" not in body
 
 
 async def test_other_requests_are_sent_without_the_adapter(stand_in: Script) -> None:

@@ -1,5 +1,7 @@
 """Conversations are sent in the shapes that the adapter was trained on, and always fit."""
 
+from typing import Any
+
 import pytest
 
 from bridle.core.ids import CallId
@@ -9,21 +11,19 @@ from bridle.providers.embedded.trained_messages import (
     MAX_PROMPT_CHARS,
     NO_PROMPT,
     TOOLS,
+    offered_tools,
     result_text,
     system_text,
     trained_messages,
 )
 
 TRAINED_SYSTEM = (
-    "You are Bridle, a small agent that works in the user's folder.\nTools:\n"
-    "glob(pattern): find files\nread_file(path): show a file\ngrep(pattern, include): search in files\n"
-    "write_file(path, content): create a file\nedit_file(path, old_str, new_str): replace text\n"
-    'bash(command): run a command\nTo use one, answer <tool_call>{"name": "...", "arguments": {...}}'
-    "</tool_call>. Otherwise answer in a few words."
+    "You are Bridle, a small model that works in the user's folder. Tools: glob, read_file, grep, "
+    "write_file, set_lines, insert_after, delete_lines, replace_all, bash."
 )
 
 
-def exchange(number: int, name: str, args: dict[str, str], output: str) -> tuple[Message, Message]:
+def exchange(number: int, name: str, args: dict[str, Any], output: str) -> tuple[Message, Message]:
     call = CallId(str(number))
     return (
         Message("assistant", (ToolCall(call, name, dict(args)),)),
@@ -33,13 +33,15 @@ def exchange(number: int, name: str, args: dict[str, str], output: str) -> tuple
 
 def test_the_system_text_is_the_trained_one() -> None:
     assert system_text(TOOLS) == TRAINED_SYSTEM
+    assert offered_tools(("bash", "edit_file", "glob", "grep", "read_file", "write_file", "x")) == tuple(
+        TOOLS
+    )
 
 
 def test_only_offered_tools_are_named() -> None:
-    text = system_text(("glob", "read_file", "grep"))
+    text = system_text(offered_tools(("glob", "read_file", "grep", "web_fetch")))
 
-    assert "grep(pattern, include)" in text
-    assert "edit_file" not in text
+    assert "Tools: glob, read_file, grep." in text
     assert "Tools" not in system_text(())
 
 
@@ -50,7 +52,7 @@ def test_calls_and_results_become_text() -> None:
 
     assert [(each.role, each.text) for each in shaped] == [
         ("user", "read ü.txt"),
-        ("assistant", '<tool_call>{"name": "read_file", "arguments": {"path": "ü.txt"}}</tool_call>'),
+        ("assistant", "<tool_call>read_file\nü.txt\n</tool_call>"),
         ("user", "<tool_response>\n9: a\n10: b\n</tool_response>"),
     ]
 
@@ -62,13 +64,42 @@ def test_calls_and_results_become_text() -> None:
         ("glob", "no files match", "No files found"),
         ("grep", "a.py\n3: x = 1\n7: x\n\nb/c.py\n12: x", "a.py:3: x = 1\na.py:7: x\nb/c.py:12: x"),
         ("grep", "no matches", "No matches found"),
-        ("write_file", "Successfully wrote 3 bytes to a", "Wrote 3 bytes to a"),
-        ("edit_file", "Replaced 1 occurrence(s) in a", "Replaced 1 occurrence(s) in a"),
+        ("write_file", "Successfully wrote 3 bytes to a", "Done."),
+        ("edit_file", "Replaced 1 occurrence(s) in a", "Done."),
         ("bash", "[no output]", "(no output)"),
     ],
 )
 def test_results_get_the_trained_shape(name: str, output: str, text: str) -> None:
     assert result_text(ToolResult(CallId("1"), name, output), "") == text
+
+
+@pytest.mark.parametrize(
+    ("args", "written"),
+    [
+        ({"old_str": "b", "new_str": "B"}, "set_lines\na.txt\n2\nB"),
+        ({"old_str": "a\nb", "new_str": "x"}, "set_lines\na.txt\n1-2\nx"),
+        ({"old_str": "b\n", "new_str": ""}, "delete_lines\na.txt\n2"),
+        ({"old_str": "b", "new_str": "b\nnew\nnewer"}, "insert_after\na.txt\n2\nnew\nnewer"),
+        ({"old_str": "a", "new_str": "top\na", "occurrence": 1}, "insert_after\na.txt\n0\ntop"),
+        ({"old_str": "a", "new_str": "z"}, "replace_all\na.txt\na\nz"),
+        ({"old_str": "a", "new_str": "z", "occurrence": 2}, "set_lines\na.txt\n3\nz"),
+    ],
+)
+def test_an_edit_is_written_with_the_numbers_of_the_lines(args: dict[str, Any], written: str) -> None:
+    read = exchange(1, "read_file", {"path": "a.txt"}, "1: a\n2: b\n3: a")
+    edited = exchange(2, "edit_file", {"path": "a.txt", **args}, "Replaced 1 occurrence(s) in a.txt")
+
+    shaped = trained_messages((user_message("go"), *read, *edited))
+
+    assert shaped[3].text == f"<tool_call>{written}\n</tool_call>"
+
+
+def test_an_edit_of_a_file_that_was_not_shown_is_written_with_its_texts() -> None:
+    edited = exchange(1, "edit_file", {"path": "a.txt", "old_str": "a", "new_str": "b"}, "Replaced")
+
+    shaped = trained_messages((user_message("go"), *edited))
+
+    assert shaped[1].text == "<tool_call>replace_all\na.txt\na\nb\n</tool_call>"
 
 
 def test_a_refused_call_is_told_in_the_trained_words() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from bridle.providers.embedded.weights import is_present
 
 ADAPTER_FILE = Path(__file__).with_name("smollm2-135m-adapter.gguf")
-ADAPTER_SHA256 = "396c0b7521992e1583df7ef954c6a3b9a0802af146fd1001779ab160cc165c39"
+ADAPTER_SHA256 = "a7b038d38fbff7922d91eafa69c8f9f6bc0f1dd3eacc37558e46aad2ce44711b"
 
 
 def adapter_problem(models_dir: Path, adapter: Path = ADAPTER_FILE) -> str:

@@ -6,11 +6,13 @@ request ─▶ trained messages ─▶ server ─▶ words            ─▶ str
                                               malformed ─▶ asked once more, with a grammar
 ```
 
-Requests without tools (titles, summaries) and for a value of a schema go to the weights without the adapter.
+Requests for a title are served too. Other requests without tools (summaries) and those for a value of a
+schema go to the weights without the adapter.
 """
 
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -18,21 +20,24 @@ from msgspec.structs import replace
 from bridle.core.messages import StopReason, Usage
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.protocol import Delta, TextDelta
+from bridle.core.summary import TITLE_INSTRUCTION
 from bridle.providers.embedded.call_repair import (
     NOT_SURE,
     KnownNames,
-    WrittenCall,
-    call_args,
     parse_call,
     read_conversation,
+    real_call,
     repair_call,
 )
 from bridle.providers.embedded.trained_messages import (
     CALL_END,
     CALL_START,
     OPTIONAL,
+    TITLE_SYSTEM,
     TOOLS,
+    offered_tools,
     system_text,
+    title_prompt,
     trained_messages,
 )
 from bridle.providers.llama.tool_plan import allowed_tools
@@ -49,6 +54,12 @@ MALFORMED_CALL = "I could not write that tool call correctly. Please say it in o
 TOO_LARGE = "That is too much for a model of my size. Connect a larger one with bridle init, and ask again."
 _WITHOUT_ADAPTER = {"lora": [{"id": 0, "scale": 0.0}], "cache_prompt": False}
 _WORDS_GRAMMAR = "root ::= [^<]+"
+_LONG = ("content", "text", "command")  # arguments that may have several lines
+_GRAMMAR_TERMS = (
+    r"line ::= [^\n]+",
+    r'text ::= [^\n]* ("\n" [^\n<] [^\n]* | "\n" "<" [^\n/] [^\n]* | "\n")*',
+    r'numbers ::= [0-9]+ ("-" [0-9]+)?',
+)
 
 Ask = Callable[[ModelRequest], Items]
 
@@ -63,8 +74,8 @@ class TrainedFormat:
         self._is_cached = True
 
     def takes(self, request: ModelRequest) -> bool:
-        """Return whether a request is one of an agent, which the adapter was trained for."""
-        return bool(request.tools) and request.output_schema is None
+        """Return whether a request is one of an agent or for a title, which the adapter was trained for."""
+        return request.output_schema is None and (bool(request.tools) or _wants_title(request))
 
     def unserved(self, request: ModelRequest) -> ModelRequest:
         """Return a request for the weights without the adapter."""
@@ -96,13 +107,16 @@ class TrainedFormat:
         if not self._is_cached:
             params["cache_prompt"] = False
             self._is_cached = True
-        return replace(
-            request,
-            system=system_text(tools),
-            messages=trained_messages(request.messages),
-            tools=(),
-            params={"temperature": 0.0, **params},
-        )
+        params = {"temperature": 0.0, **params}
+        if _wants_title(request):
+            prompt = title_prompt(request.messages[-1].text)
+            return replace(request, system=TITLE_SYSTEM, messages=(prompt,), params=params)
+        messages = trained_messages(request.messages)
+        return replace(request, system=system_text(tools), messages=messages, tools=(), params=params)
+
+
+def _wants_title(request: ModelRequest) -> bool:
+    return request.system == TITLE_INSTRUCTION
 
 
 class _TrainedRequest(msgspec.Struct, frozen=True):
@@ -129,13 +143,12 @@ async def _finish_call(
         if not reader.call:
             return
         call = parse_call(reader.call, order.tools)
-    repaired = repair_call(call, order.known) if call else None
     if call is None:
         yield reader.say(MALFORMED_CALL)
-    elif repaired is None:
-        yield reader.say(NOT_SURE)
-    else:
-        yield reader.add_call(repaired, order.known)
+        return
+    repaired = repair_call(call, order.known)
+    real = real_call(repaired, order.known) if repaired else None
+    yield reader.add_call(*real) if real else reader.say(NOT_SURE)
 
 
 class _WrittenReply:
@@ -177,10 +190,9 @@ class _WrittenReply:
         """Add words to the reply."""
         return self._builder.text(words)
 
-    def add_call(self, call: WrittenCall, known: KnownNames) -> Delta:
+    def add_call(self, name: str, args: dict[str, Any]) -> Delta:
         """Add a call to the reply."""
-        args = msgspec.json.encode(call_args(call, known)).decode()
-        return self._builder.call(0, name=call.name, args=args)
+        return self._builder.call(0, name=name, args=msgspec.json.encode(args).decode())
 
     def finish(self) -> ModelReply:
         """Return the reply; raises ProviderError if it is empty."""
@@ -209,8 +221,7 @@ def is_endless(text: str) -> bool:
 def _tools(request: ModelRequest) -> tuple[tuple[str, ...], bool]:
     """Return the trained tools that a request offers, and whether one must be called."""
     choice = request.params.get("tool_choice", "auto")
-    offered = {tool.name for tool in allowed_tools(request.tools, choice)}
-    tools = tuple(name for name in TOOLS if name in offered)
+    tools = offered_tools({tool.name for tool in allowed_tools(request.tools, choice)})
     return tools, bool(tools) and choice not in ("auto", "none")
 
 
@@ -220,20 +231,22 @@ def _constrained(request: ModelRequest, grammar: str) -> ModelRequest:
 
 def call_grammar(tools: Collection[str]) -> str:
     """Return a grammar, in llama.cpp's notation, of one call of these tools."""
-    rules = [_call_rule(name) for name in tools]
-    names = " | ".join(f"call{at}" for at in range(len(rules)))
-    lines = [f"call{at} ::= {rule}" for at, rule in enumerate(rules)]
-    string = r'string ::= "\"" ([^"\\\x00-\x1f] | "\\" ["\\/bfnrt])* "\""'
-    return "\n".join([f"root ::= {_quoted(CALL_START)} ({names}) {_quoted(CALL_END)}", *lines, string])
+    calls = " | ".join(f"call{at}" for at in range(len(tools)))
+    rules = [f"call{at} ::= {_call_rule(name)}" for at, name in enumerate(tools)]
+    return "\n".join(
+        [f"root ::= {_quoted(CALL_START)} ({calls}) {_quoted(CALL_END)}", *rules, *_GRAMMAR_TERMS]
+    )
 
 
 def _call_rule(name: str) -> str:
-    parts = [_quoted(f'{{"name": "{name}", "arguments": {{')]
-    for at, arg in enumerate(TOOLS[name]):
-        comma = ", " if at else ""
-        item = _quoted(f'{comma}"{arg}": ') + " string"
-        parts.append(f"({item})?" if arg in OPTIONAL else item)
-    return " ".join([*parts, _quoted("}}")])
+    *firsts, last = TOOLS[name]
+    parts = [_quoted(f"{name}\n"), *[_argument(arg, "line") for arg in firsts]]
+    end = _argument(last, "text" if last in _LONG else "line")
+    return " ".join([*parts, f"({end})?" if last in OPTIONAL else end])
+
+
+def _argument(name: str, term: str) -> str:
+    return f'{"numbers" if name in ("lines", "line") else term} "\\n"'
 
 
 def _quoted(text: str) -> str:

@@ -11,13 +11,9 @@ from bridle.core.messages import Message, Text
 from bridle.core.model import ModelReply, ModelRequest, cost_of
 from bridle.core.ports import Models
 from bridle.core.protocol import SessionTitled
-from bridle.core.summary import title_from
+from bridle.core.summary import TITLE_INSTRUCTION, title_from
 from bridle.sessions.journal import Journal
 
-INSTRUCTION = (
-    "Write a title for a conversation that begins with the text below. "
-    "At most six words, in the language of the text, no quotes, nothing else."
-)
 MAX_PROMPT_CHARS = 2_000
 MAX_OUTPUT_TOKENS = 60
 TIMEOUT_S = 30.0
@@ -72,7 +68,7 @@ async def write_title(models: Models, ref: str, prompt: Message) -> SessionTitle
     provider, model = await models.resolve(ref)
     request = ModelRequest(
         model.name,
-        INSTRUCTION,
+        TITLE_INSTRUCTION,
         (Message("user", (Text(prompt.text[:MAX_PROMPT_CHARS]),)),),
         max_output_tokens=min(MAX_OUTPUT_TOKENS, model.max_output_tokens),
     )
