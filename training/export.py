@@ -29,7 +29,7 @@ def main() -> None:
     with np.load(args.adapter) as stored:
         alpha = float(stored["alpha"]) if args.alpha is None else args.alpha
         matrices = {name: stored[name] for name in stored.files if name != "alpha"}
-    if problem := find_problem(matrices):
+    if problem := find_problem(matrices, args.type):
         sys.exit(f"error: {args.adapter}: {problem}")
     partial = args.out.with_name(args.out.name + ".partial")
     write(matrices, alpha, TYPES[args.type], partial)
@@ -45,7 +45,7 @@ def main() -> None:
     print(hashlib.sha256(args.out.read_bytes()).hexdigest())
 
 
-def find_problem(matrices: Matrices) -> str:
+def find_problem(matrices: Matrices, kind: str) -> str:
     """Return why the matrices are no adapter; empty if they are one."""
     first = {name.removesuffix(".lora_a") for name in matrices if name.endswith(".lora_a")}
     second = {name.removesuffix(".lora_b") for name in matrices if name.endswith(".lora_b")}
@@ -55,8 +55,8 @@ def find_problem(matrices: Matrices) -> str:
     ranks |= {matrices[f"{name}.lora_b"].shape[1] for name in second}
     if len(ranks) != 1:
         return f"mixes the ranks {sorted(ranks)}"
-    if ranks.pop() % BLOCK:
-        return f"has a rank that is not a multiple of {BLOCK}"
+    if kind != "f16" and ranks.pop() % BLOCK:
+        return f"has a rank that is not a multiple of {BLOCK}, as {kind} needs it"
     if not all(np.isfinite(matrix).all() for matrix in matrices.values()):
         return "holds numbers that are not finite"
     return ""
