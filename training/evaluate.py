@@ -25,6 +25,7 @@ from typing import Any
 
 EVAL = Path(__file__).with_name("eval")
 MODEL = "embedded/smollm2-135m"
+MODES: dict[str, list[str]] = {"yolo": ["--yolo"], "ask": [], "plan": ["--plan"]}
 TURN_S = 180.0
 COMMAND_S = 30.0
 IGNORED = ("__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".git")
@@ -56,9 +57,9 @@ def read_orders(files: list[Path], families: list[str], limit: int) -> list[Orde
     return chosen[: limit or None]
 
 
-def play(order: Order, model: str, models_dir: Path) -> Outcome:
+def play(order: Order, model: str, models_dir: Path, mode: str = "yolo") -> Outcome:
     """Play one order in a folder of its own and check the result."""
-    outcome = Outcome(order)
+    outcome = Outcome(order if mode == "yolo" else order | {"check": {}})  # then each change is a wrong one
     with tempfile.TemporaryDirectory(prefix="order-", ignore_cleanup_errors=True) as place:
         folder, home = Path(place, "folder"), Path(place, "home")
         folder.mkdir()
@@ -69,7 +70,8 @@ def play(order: Order, model: str, models_dir: Path) -> Outcome:
         before = _snapshot(folder)
         started = time.monotonic()
         for turn, prompt in enumerate(order["turns"]):
-            _run_turn(outcome, prompt, ["--continue"] if turn else [], folder, environ, model)
+            options = [*MODES[mode], "--continue"] if turn else MODES[mode]
+            _run_turn(outcome, prompt, options, folder, environ, model)
         outcome.seconds = time.monotonic() - started
         check_outcome(outcome, folder, before)
         outcome.problems += _check_command(order["check"], folder, environ)
@@ -113,7 +115,7 @@ def _shell(command: str, folder: Path, environ: dict[str, str]) -> str:
 def _run_turn(
     outcome: Outcome, prompt: str, options: list[str], folder: Path, environ: dict[str, str], model: str
 ) -> None:
-    command = [sys.executable, "-m", "bridle", "run", "--yolo", "--model", model, "--max-turns", "12"]
+    command = [sys.executable, "-m", "bridle", "run", "--model", model, "--max-turns", "12"]
     process = subprocess.Popen(
         [*command, "--output", "stream-json", *options, "--", prompt],
         cwd=folder,
@@ -282,7 +284,8 @@ def main() -> int:
         return 1
     outcomes = []
     with ThreadPoolExecutor(args.jobs) as pool:
-        for outcome in pool.map(lambda order: play(order, args.model, args.models.resolve()), orders):
+        models = args.models.resolve()
+        for outcome in pool.map(lambda order: play(order, args.model, models, args.mode), orders):
             outcomes.append(outcome)
             if args.verbose:
                 print(format_outcome(outcome), flush=True)
@@ -300,6 +303,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=0, help="play only the first N orders")
     parser.add_argument("--every", type=int, default=1, help="play only every Nth order")
     parser.add_argument("--model", default=MODEL)
+    parser.add_argument(
+        "--mode", choices=MODES, default="yolo", help="with ask and plan, only wrong changes are counted"
+    )
     parser.add_argument("--models", type=Path, default=Path.home() / ".bridle" / "models", help="weights")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--verbose", "-v", action="store_true", help="print every order")

@@ -125,6 +125,7 @@ def test_lines_become_the_text_that_the_tool_replaces() -> None:
     args = {"path": "a", "old_str": "port = 80", "new_str": "port = 90", "occurrence": 1}
     assert real_call(call, known) == ("edit_file", args)
     assert real_call(set_line("a", "9", "x"), known) is None
+    assert real_call(set_line("a", "1", "port = 80"), known) is None
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def repair_call(call: WrittenCall, known: KnownNames) -> WrittenCall | None:
 
 
 def real_call(call: WrittenCall, known: KnownNames) -> tuple[str, dict[str, Any]] | None:
-    """Return the name and arguments for the real tool; None if an edit names lines that do not exist."""
+    """Return the name and arguments for the real tool; None for an edit of lines that do not exist or stay."""
     args: dict[str, Any] = {key: value for key, value in call.args.items() if value or key not in OPTIONAL}
     if call.name == "write_file":
         return call.name, args | {"content": f"{args['content']}\n" if args["content"] else ""}
@@ -136,7 +136,9 @@ def real_call(call: WrittenCall, known: KnownNames) -> tuple[str, dict[str, Any]
     if not view.rows and call.name == "insert_after":
         return "write_file", {"path": args["path"], "content": f"{args['text']}\n"}
     edited = edit_args(view, _line_edit(call))
-    return ("edit_file", {"path": args["path"], **edited}) if edited else None
+    if not edited or edited["old_str"] == edited["new_str"]:
+        return None
+    return "edit_file", {"path": args["path"], **edited}
 
 
 def _line_edit(call: WrittenCall) -> LineEdit:
