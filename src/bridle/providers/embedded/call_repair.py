@@ -124,7 +124,7 @@ def repair_call(call: WrittenCall, known: KnownNames) -> WrittenCall | None:
 
 
 def real_call(call: WrittenCall, known: KnownNames) -> tuple[str, dict[str, Any]] | None:
-    """Return the name and arguments for the real tool; None for an edit of lines that do not exist or stay."""
+    """Return the name and arguments for the real tool; None if an edit changes nothing."""
     args: dict[str, Any] = {key: value for key, value in call.args.items() if value or key not in OPTIONAL}
     if call.name == "write_file":
         return call.name, args | {"content": f"{args['content']}\n" if args["content"] else ""}
