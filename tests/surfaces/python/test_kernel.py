@@ -80,11 +80,15 @@ async def test_a_pool_keeps_the_kernel_of_each_owner(options: dict[str, Any]):
 
 
 async def test_rules_hide_files_from_the_code(options: dict[str, Any]):
-    (options["cwd"] / "secret.txt").write_text("x")
-    async with bridle.Kernel(deny=["read_file(secret.txt)"], **options) as kernel:
-        result = await kernel.run("open('secret.txt').read()")
+    home = Path(options["environ"]["BRIDLE_HOME"])
+    (home / "config.toml").write_text('[rules]\ndeny = ["read_file(key.txt)"]\n')
+    for name in ("secret.txt", "key.txt", "plain.txt"):
+        (options["cwd"] / name).write_text(name)
 
-    assert "Error" in result.error
+    async with bridle.Kernel(deny=["read_file(secret.txt)"], **options) as kernel:
+        read = [await kernel.run(f"open('{name}').read()") for name in ("secret.txt", "key.txt", "plain.txt")]
+
+    assert [bool(result.error) for result in read] == [True, True, False]
 
 
 async def test_a_trap_of_the_code_is_put_away_but_not_a_file_of_the_program(options: dict[str, Any]):

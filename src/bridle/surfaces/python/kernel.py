@@ -12,7 +12,8 @@ from typing import Any, Self, TypedDict, Unpack
 from msgspec.structs import replace
 
 from bridle.app import kernel_settings, open_sandbox
-from bridle.config.settings import load_settings
+from bridle.config.rules import resolve_rules
+from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.permission import parse_rule
@@ -54,26 +55,35 @@ class _Starter:
         self.cwd = os.path.realpath(os.path.expanduser(options.get("cwd", ".")))
         self.tools = {tool.spec.name: tool for tool in to_tools(options.get("tools", ()))}
         self.specs = [tool.spec for tool in self.tools.values()]
-        rules = [parse_rule("allow", text) for text in options.get("allow", ())]
-        rules += [parse_rule("deny", text) for text in options.get("deny", ())]
-        self.place = KernelEnvironment(self.cwd, tuple(rules))
         self.writable: tuple[str, ...] = ()
+        self._rules = [parse_rule("allow", text) for text in options.get("allow", ())]
+        self._rules += [parse_rule("deny", text) for text in options.get("deny", ())]
         self._options = options
-        self._opened: tuple[Sandbox, KernelSettings] | None = None
+        self._opened: tuple[Sandbox, KernelSettings, KernelEnvironment] | None = None
         self._count = itertools.count(1)
 
-    async def start(self, place: KernelEnvironment, *, warm: bool = False) -> host.Kernel:
-        """Start a kernel; raises ToolError, ConfigError, and UsageError if there is no sandbox."""
+    async def open(self) -> KernelEnvironment:
+        """Read the settings, once; raises ConfigError, and UsageError if there is no sandbox."""
         if self._opened is None:
             self._opened = await asyncio.to_thread(self._open)
-        sandbox, settings = self._opened
+        return self._opened[2]
+
+    async def start(self, place: KernelEnvironment, *, warm: bool = False) -> host.Kernel:
+        """Start a kernel; raises ToolError."""
+        assert self._opened is not None
+        sandbox, settings, _ = self._opened
         self.writable = (self.cwd, *settings.writable)
         room = SessionId(f"kernel-{next(self._count)}")
         return await start_kernel(sandbox, settings, place, room, specs=self.specs, warm=warm)
 
-    def _open(self) -> tuple[Sandbox, KernelSettings]:
-        environ = self._options.get("environ", os.environ)
-        settings = load_settings(environ, Path(self.cwd), self._options.get("settings", {}))
+    def _open(self) -> tuple[Sandbox, KernelSettings, KernelEnvironment]:
+        environ, cwd = self._options.get("environ", os.environ), Path(self.cwd)
+        settings = load_settings(environ, cwd, self._options.get("settings", {}))
+        rules = resolve_rules((*settings.rules.rules(), *self._rules), settings.user_folder, cwd)
+        place = KernelEnvironment(self.cwd, rules)
+        return *self._walls(settings, environ), place
+
+    def _walls(self, settings: Settings, environ: Mapping[str, str]) -> tuple[Sandbox, KernelSettings]:
         sandbox, kernel = open_sandbox(settings), kernel_settings(settings, environ)
         if not self._options.get("sandbox", True):
             return sandbox, replace(kernel, confined=False)
@@ -101,7 +111,7 @@ class Kernel:
     async def __aenter__(self) -> Self:
         if self._process is not None:
             raise UsageError("this kernel is open already", hint="make a Kernel for each")
-        self._process = await self._starter.start(self._starter.place)
+        self._process = await self._starter.start(await self._starter.open())
         return self
 
     async def __aexit__(
@@ -221,11 +231,12 @@ class KernelPool:
     @asynccontextmanager
     async def kernel(self, owner: str) -> AsyncIterator[Kernel]:
         """Use an owner's kernel, with its variables, or a new one; raises ToolError if all are in use."""
-        process, _ = await self._pool.take(owner, self._starter.place)
+        place = await self._starter.open()
+        process, _ = await self._pool.take(owner, place)
         try:
             yield _PooledKernel(self._starter, process)
         finally:
-            await self._pool.put(owner, self._starter.place, process)
+            await self._pool.put(owner, place, process)
 
     async def end(self, owner: str) -> None:
         """End an owner's kernel; its variables are lost."""
