@@ -36,9 +36,12 @@ bridle.core.session_api Receipt
 bridle.core.skill Skill
 bridle.core.summary SessionSummary
 bridle.core.tool Access Subject ToolSpec
+bridle.kernel.cell CellResult
+bridle.kernel.snapshot TakenSnapshot
 bridle.surfaces.shared.folder_info AgentRow ModelView RuleList
 bridle.surfaces.python.callbacks AnswerCallback Approval Approve
 bridle.surfaces.python.hooks Hook hook
+bridle.surfaces.python.kernel Kernel KernelOptions KernelPool
 bridle.surfaces.python.runtime Bridle open
 bridle.surfaces.python.options RunKeywords
 bridle.surfaces.python.prompts media

@@ -68,11 +68,16 @@ from bridle.core.summary import SessionSummary as SessionSummary
 from bridle.core.tool import Access as Access
 from bridle.core.tool import Subject as Subject
 from bridle.core.tool import ToolSpec as ToolSpec
+from bridle.kernel.cell import CellResult as CellResult
+from bridle.kernel.snapshot import TakenSnapshot as TakenSnapshot
 from bridle.surfaces.python.callbacks import AnswerCallback as AnswerCallback
 from bridle.surfaces.python.callbacks import Approval as Approval
 from bridle.surfaces.python.callbacks import Approve as Approve
 from bridle.surfaces.python.hooks import Hook as Hook
 from bridle.surfaces.python.hooks import hook as hook
+from bridle.surfaces.python.kernel import Kernel as Kernel
+from bridle.surfaces.python.kernel import KernelOptions as KernelOptions
+from bridle.surfaces.python.kernel import KernelPool as KernelPool
 from bridle.surfaces.python.options import RunKeywords as RunKeywords
 from bridle.surfaces.python.prompts import media as media
 from bridle.surfaces.python.results import RunCancelled as RunCancelled

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bridle.config.edit import SettingRow, add_rules, get_value, remove_rule, set_in_file, set_value, show
 from bridle.config.keys import DEFAULTS, ConfigFile
 from bridle.config.settings import Settings, load_settings
-from bridle.config.toml_document import literal
+from bridle.config.toml_document import literal, parse_toml
+from bridle.config.validation import build
 from bridle.core.errors import ConfigError
 from tests.config.page import page_table
 
@@ -492,3 +493,25 @@ def test_every_setting_is_shown_with_its_source(tmp_path: Path):
         SettingRow("providers.x.headers.Authorization", "(hidden)", user),
         SettingRow("providers.x.params.deep.er", '"\\u001b"', user),
     ]
+
+
+def test_every_key_that_is_empty_by_default_can_be_set_to_that():
+    empty = [key.replace("NAME", "x") for key, cells in page_table("Every key").items() if cells[0] == '`""`']
+    text = ""
+    for key in empty:
+        text = set_value(text, key, "")
+
+    settings = build(parse_toml(text, ""), ConfigFile)
+
+    assert len(empty) > 20
+    assert (settings.small_model, settings.http.bind, settings.kernel.python) == ("", "", "")
+
+
+def test_an_empty_text_switches_off_what_a_lower_layer_says(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('small_model = "a/b"\n[http]\nbind = "127.0.0.1:1"\n')
+
+    settings = load_settings({"BRIDLE_HOME": str(home)}, tmp_path, {"small_model": "", "http.bind": ""})
+
+    assert (settings.small_model, settings.http.bind) == ("", "")

@@ -11,9 +11,14 @@ SHOWN = frozenset("began said thought called started finished failed retried com
 
 
 def told_by_meerkat(scenario: Scenario) -> Sequence[Seen]:
-    """Return what of a story is told: a compaction without its words, and a run that completes or fails."""
-    told = []
+    """Return what of a story is told: a compaction without its words, and a run that completes or fails.
+
+    A call that is refused starts before it fails.
+    """
+    told: list[Seen] = []
     for line in scenario.story:
+        if line.kind == "failed" and started(line.call) not in told:
+            told.append(started(line.call))
         if line.kind == "ended" and not line.what.startswith("completed"):
             line = ended("failed")
         elif line.kind == "resumed":

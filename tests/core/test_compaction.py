@@ -52,6 +52,7 @@ R = RunId("r")
 NO_USAGE = Usage()
 POLICY = CompactionPolicy()
 LARGE = Window(200_000, system=1_000, tools=1_000, reserve=8_000)
+HUGE = Window(1_000_000, system=1_000, tools=1_000, reserve=8_000)
 SMALL = Window(4_096, system=300, tools=200, reserve=1_024)
 
 
@@ -95,23 +96,34 @@ def due(
 @pytest.mark.parametrize(
     ("tokens", "window", "expected"),
     [
-        (97_999, LARGE, False),
-        (98_000, LARGE, True),
+        (151_599, LARGE, False),
+        (151_600, LARGE, True),
         (1_956, SMALL, False),
         (1_957, SMALL, True),
         (0, Window(1, 0, 0, 0), False),
+        (100_000, HUGE, False),
+        (969_999, HUGE, False),
+        (970_000, HUGE, True),
     ],
 )
-def test_it_is_due_when_a_request_reaches_the_threshold_or_its_share_of_the_window(
+def test_it_is_due_when_a_request_fills_its_share_of_the_window_or_leaves_20k_of_a_large_one(
     tokens: int, window: Window, expected: bool
 ):
-    """100,000 tokens with system and tools, or 0.8 of what a small window has beside the answer."""
+    """With system and tools, and without the answer."""
     assert due(folded(said("a", tokens)), window) is expected
 
 
+@pytest.mark.parametrize(("tokens", "expected"), [(97_999, False), (98_000, True)])
+@pytest.mark.parametrize("window", [LARGE, HUGE])
+def test_a_threshold_holds_in_every_window(tokens: int, window: Window, expected: bool):
+    policy = CompactionPolicy(threshold_tokens=100_000)
+
+    assert due(folded(said("a", tokens)), window, policy) is expected
+
+
 def test_it_is_due_when_the_vendor_counts_more_than_we_do():
-    few = folded(*turn(1, 10, usage=Usage(input=60_000, cache_read=39_999, output=500)))
-    many = folded(*turn(1, 10, usage=Usage(input=60_000, cache_read=40_000, output=500)))
+    few = folded(*turn(1, 10, usage=Usage(input=60_000, cache_read=93_599, output=500)))
+    many = folded(*turn(1, 10, usage=Usage(input=60_000, cache_read=93_600, output=500)))
 
     assert (due(few, LARGE), due(many, LARGE)) == (False, True)
 
@@ -120,7 +132,7 @@ def test_it_is_due_when_the_vendor_counts_more_than_we_do():
     ("turn", "last", "expected"), [(1, 0, True), (1, -1, True), (5, 3, False), (6, 3, True), (3, 3, False)]
 )
 def test_some_turns_lie_between_two_and_a_new_run_need_not_wait(turn: int, last: int, expected: bool):
-    assert due(folded(said("a", 120_000)), LARGE, turn=turn, last=last) is expected
+    assert due(folded(said("a", 160_000)), LARGE, turn=turn, last=last) is expected
 
 
 def test_it_does_not_wait_when_messages_would_have_to_go_unless_the_last_one_failed():
@@ -272,7 +284,7 @@ def test_a_plan_clears_outputs_when_that_leaves_less_than_most_of_the_limit():
 
     assert planned is not None
     assert planned.cleared is not None
-    assert planned.cleared.tokens_after <= 58_000  # 0.6 of the threshold, less system and tools
+    assert planned.cleared.tokens_after <= 90_160  # 0.6 of the limit, less system and tools
     for other in (
         plan(session, LARGE, replace(POLICY, clear_outputs=False), "automatic"),
         plan(session, LARGE, POLICY, "manual"),

@@ -12,6 +12,7 @@ from bridle.core.skill import (
     FrontMatter,
     Skill,
     fill_in,
+    join_arguments,
     near_names,
     read_front_matter,
     render,
@@ -50,6 +51,15 @@ def test_a_body_without_places_is_left_alone(body: str, args: str):
     body = body.replace("$", "")
 
     assert fill_in(body, args) == body
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=2))
+def test_words_of_a_command_line_stay_one_argument_each(words: list[str]):
+    assert split_arguments(join_arguments(words)) == words
+
+
+def test_a_single_word_may_hold_several_arguments():
+    assert split_arguments(join_arguments(["one 'two three'"])) == ["one", "two three"]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters=" '\"", exclude_categories=["Cs"]), min_size=1)))

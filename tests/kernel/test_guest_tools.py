@@ -57,6 +57,10 @@ def test_help(shared):
     ]
 
 
+def test_help_without_an_object_shows_the_tools(shared):
+    assert shared.run("help()").output == shared.run("list_tools()").output
+
+
 def test_list_tools(shared):
     assert shared.run("list_tools()").output == (
         "Available tools:\n"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, ToolResult
-from bridle.core.permission import parse_rule
+from bridle.core.permission import Rule, parse_rule
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.protocol import KernelSaved
 from bridle.core.tool import Access, ToolSpec
@@ -551,6 +551,20 @@ async def test_what_is_asked_about(make: MakeDesk):
     assert await desk.tool.preview({"code": "1"}, desk.context) == "1\n(sandbox: bubblewrap, no network)"
     assert await desk.tool.preview({"code": "1"}, replace(desk.context, rules=rules)) == (
         "1\n(sandbox: bubblewrap, network to a.example)"
+    )
+
+
+async def test_with_syd_only_a_rule_that_it_cannot_enforce_is_a_doubt(make: MakeDesk):
+    desk = make(syd_config="/etc/my.syd")
+    rules = (parse_rule("allow", "python"), parse_rule("deny", "bash"))
+    secret = (*rules, parse_rule("deny", "read_file(secrets/**)"))
+
+    def doubt(rules: tuple[Rule, ...]) -> str:
+        return desk.tool.access({"code": "1"}, replace(desk.context, rules=rules)).doubt
+
+    assert (doubt(rules), doubt(secret)) == ("", "syd does not enforce rule deny read_file(secrets/**)")
+    assert await desk.tool.preview({"code": "1"}, desk.context) == (
+        "1\n(sandbox: syd, /etc/my.syd; changes cannot be undone)"
     )
 
 

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from bridle.core.errors import ToolError
 from bridle.core.tool import ToolSpec
-from bridle.kernel.tool_functions import encode_definitions, find_tool, python_name, signature, to_tool_args
+from bridle.kernel.tool_functions import (
+    encode_definitions,
+    find_tool,
+    parameters,
+    python_name,
+    signature,
+    to_tool_args,
+)
 
 
 def tool(name: str, properties: Any = None, required: Any = ()) -> ToolSpec:
@@ -111,6 +118,18 @@ def test_arguments_get_their_names_back():
         "max-size": 1,
         "to": "b",
     }
+
+
+def test_parameters_keep_names_that_are_builtins():
+    properties = {
+        name: {"type": "string"} for name in ("format", "id", "type", "message", "class", "__debug__")
+    }
+    spec = tool("show", properties)
+
+    assert [one.name for one in parameters(spec)] == [
+        *("format", "id", "type", "message"),
+        *("class_", "__debug___"),
+    ]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"properties": []}, {"properties": {"a": 1}, "required": "a"}])

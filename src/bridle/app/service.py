@@ -18,8 +18,6 @@ from bridle.app.telemetry import open_telemetry, with_telemetry
 from bridle.app.tools import command_environment, masker, open_sandbox, open_tools, open_traps
 from bridle.config.settings import Settings
 
-TIMEOUT_GRACE_S = 10.0
-
 if TYPE_CHECKING:
     from bridle.core.agent import Agent
     from bridle.core.hook import HookEntry, HookOverride
@@ -119,8 +117,7 @@ def _engine(
         children=_child_policy(settings),
         environ=command_environment(settings, environ),
         retry=settings.retry.policy(),
-        # A tool that ends itself at its timeout can give a better message, so allow it some more time.
-        tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
+        tool_timeout_s=float(settings.tools.timeout),
     )
 
 

@@ -32,6 +32,11 @@ def add_table(file: Path, path: tuple[str, ...], table: dict[str, Any]) -> None:
         _write_if(file, before + gap + "".join(line + newline for line in lines), wanted, path)
 
 
+def has_key(tree: dict[str, Any], path: tuple[str, ...]) -> bool:
+    """Return True if the tree of a `config.toml` has a key or table."""
+    return _at(tree, path) is not None
+
+
 def remove_table(file: Path, path: tuple[str, ...]) -> bool:
     """Remove a table from a `config.toml`, with the comments in it; False if it is not there.
 

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILLS_FOLDER
+from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, POINTER_FILE, PROMPT_FILE, SKILLS_FOLDER
 from bridle.config.keys import ConfigFile
 from bridle.config.layers import Layer, Source, check
 from bridle.config.textfile import read_text, write_text
@@ -29,7 +29,6 @@ from bridle.core.errors import ConfigError
 from bridle.core.value_types import Count, CountOrZero
 
 HOME_FOLDER = "bridle"
-POINTER_FILE = "kontekst"
 SESSIONS_FOLDER = "sessions"
 ANY_HOST = ("", "0.0.0.0", "::")
 DEFAULT_BIND = ":50051"
@@ -43,6 +42,23 @@ _ENDPOINT = re.compile(
     r"https?://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/@?#:\[\]]+)(?::(?P<port>[0-9]{1,5}))?(?:/[^\s@?#]*)?"
 )
 _LOOPBACK = re.compile(r"localhost|::1|127(?:\.[0-9]{1,3}){3}")
+
+DEFAULT_CONFIG = f"""\
+bind = "{DEFAULT_BIND}"
+endpoint = "http://127.0.0.1:{DEFAULT_PORT}"
+model_dir = "~/models"
+context_size = 4096
+gpu_layers = 0
+data_dir = "~/.kontekst"
+
+[tools]
+working_dir = ""
+[tools.file]
+max_size_bytes = 10485760
+[tools.web]
+timeout_seconds = 30
+max_response_bytes = 5242880
+"""
 
 DEFAULT_AGENT_FILES = {
     CONFIG_FILE: """\
@@ -166,6 +182,12 @@ class KontekstConfig(Struct, frozen=True):
         if not self.debug.validate_roles:
             said.append("debug.validate_roles has no effect: messages are always sent in a valid order")
         return said
+
+
+def create_config(file: Path) -> None:
+    """Write Kontekst's default `config.toml` if the file does not exist, as Kontekst does."""
+    if not os.path.lexists(file):
+        write_text(file, DEFAULT_CONFIG)
 
 
 def read_kontekst(file: Path, environ: Mapping[str, str]) -> KontekstConfig:

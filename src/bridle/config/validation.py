@@ -49,7 +49,7 @@ class Problem(Struct, frozen=True):
 
 def build(tree: dict[str, Any], shape: type[ShapeT]) -> ShapeT:
     """Convert a tree without problems to its struct."""
-    return msgspec.convert(tree, shape, dec_hook=_decode)
+    return msgspec.convert(_without_empty(tree, shape), shape, dec_hook=_decode)
 
 
 def problems(value: Any, kind: Any, path: KeyPath = ()) -> Iterator[Problem]:
@@ -63,6 +63,8 @@ def problems(value: Any, kind: Any, path: KeyPath = ()) -> Iterator[Problem]:
         case "struct":
             known = _field_types(kind)
             for key, item in value.items():
+                if item == "" and key in _empty_by_default(kind):
+                    continue
                 if key in known:
                     yield from problems(item, known[key], (*path, key))
                 else:
@@ -267,6 +269,29 @@ def _json_problems(value: Any, path: KeyPath) -> Iterator[Problem]:
             return
         case _:
             yield _wrong(path, _WORDS[Any], value)
+
+
+def _without_empty(value: Any, kind: Any) -> Any:
+    """Leave out the empty texts that are the default of their key: the pattern of its type refuses them."""
+    kind = _without_none(kind)
+    match _container(kind):
+        case "struct" if isinstance(value, dict):
+            known, empty = _field_types(kind), _empty_by_default(kind)
+            return {
+                key: _without_empty(item, known.get(key, Any))
+                for key, item in value.items()
+                if item != "" or key not in empty
+            }
+        case "dict" if isinstance(value, dict):
+            return {key: _without_empty(item, get_args(kind)[1]) for key, item in value.items()}
+        case "tuple" if isinstance(value, list | tuple):
+            return [_without_empty(item, get_args(kind)[0]) for item in value]
+    return value
+
+
+@lru_cache(maxsize=32)
+def _empty_by_default(shape: type[Struct]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(shape) if field.default == "")
 
 
 @lru_cache(maxsize=32)

@@ -178,7 +178,7 @@ def measure(session: Session, window: Window, policy: CompactionPolicy, trigger:
     if trigger == "overflow":
         scale = max(scale, usable / max(1.0, OVERFLOW_SHARE * total))
     scale = min(scale, MAX_SCALE)
-    limit = max(1, min(policy.threshold_tokens, int(usable * policy.window_share)))
+    limit = policy.limit(window.tokens, usable)
     return Sizes(
         history,
         total,
@@ -219,7 +219,7 @@ def plan(
     first = newest
     if newest < len(messages):
         others = left - most_tokens - int(sizes.room * (1 - AFTER_SHARE))
-        most_kept = min(int(sizes.window * KEPT_SHARE), policy.threshold_tokens // 2)
+        most_kept = min(int(sizes.window * KEPT_SHARE), sizes.limit // 2)
         most_kept = min(most_kept, _size(messages[newest:]) + others)
         first = min(newest, first_kept(messages, policy.keep_turns, budget=most_kept, room=sizes.total))
     carried = _carried(session, first, pins, budget)

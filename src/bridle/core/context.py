@@ -17,6 +17,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.value_types import Count, CountOrZero, Share
 
+LARGE_WINDOW = 200_000  # tokens; in a larger window, a share of it would leave too much unused
 RESERVE_SHARE = 0.25  # of the window at most, so that the prompt fits into a small local model too
 MESSAGE_FRAME_TOKENS = 12  # role, name and separators, rounded up
 MEDIA_TOKENS = 1_600  # an image takes about this many at every vendor
@@ -26,16 +27,25 @@ class CompactionPolicy(Struct, frozen=True, forbid_unknown_fields=True):
     """`[compaction]`: when a summary replaces older messages, and how many of them stay."""
 
     auto: bool = True
-    threshold_tokens: Count = 100_000
-    """A request of this size is compacted before the next one,"""
     window_share: Share = 0.8
-    """and so is one that fills this part of the model's window."""
+    """A request that fills this part of the model's window is compacted before the next one,"""
+    remaining_tokens: CountOrZero = 20_000
+    """or, in a window of more than LARGE_WINDOW, one that leaves at most this much,"""
+    threshold_tokens: CountOrZero = 0
+    """and in any window one of this size; 0: no such limit."""
     keep_turns: CountOrZero = 4
     """The newest exchanges that stay verbatim, if they fit."""
     max_summary_tokens: Count = 4096
     min_turns_between: CountOrZero = 3
     clear_outputs: bool = True
     """Old tool outputs go first; a summary is made only if that is not enough."""
+
+    def limit(self, window_tokens: int, usable: int) -> int:
+        """Return the size of a request from which a compaction is due; `usable` excludes the answer."""
+        limit = int(usable * self.window_share)
+        if window_tokens > LARGE_WINDOW:
+            limit = usable - self.remaining_tokens
+        return max(1, min(limit, self.threshold_tokens or limit))
 
 
 class Counted(Struct, frozen=True):

@@ -9,7 +9,7 @@ Review $ARGUMENTS.         body; $0 to $9 are single arguments
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -130,6 +130,18 @@ def split_arguments(text: str) -> list[str]:
         else:
             word += char
     return [argument for argument in (*arguments, word) if argument]
+
+
+def join_arguments(words: Sequence[str]) -> str:
+    """Join the words of a command line, so that each is one argument; a single word may hold several."""
+    return words[0] if len(words) == 1 else " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    if not any(char in word for char in " '\""):
+        return word
+    inside = word.replace('"', '"\'"\'"')
+    return f'"{inside}"'
 
 
 def fill_in(template: str, text: str) -> str:

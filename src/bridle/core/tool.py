@@ -8,6 +8,8 @@ from msgspec import Struct
 
 AccessClass = Literal["read", "write", "execute", "network"]
 SubjectKind = Literal["path", "command", "domain", "text"]
+INSTRUCTION_TOOLS = frozenset({"skill"})
+"""Tools that only show the model a text by the user: they run even where every call needs approval."""
 
 
 class ToolSpec(Struct, frozen=True):

@@ -29,6 +29,8 @@ class CellResult(Struct, frozen=True):
     """What stopped the cell, empty if it ran to its end; the kernel may still be alive."""
     why: str = ""
     calls: int = 0
+    notes: tuple[str, ...] = ()
+    """Files that its sandbox put away, one sentence each."""
 
 
 class Cell:

@@ -1230,13 +1230,6 @@ class Exit:
         raise SystemExit(code)
 
 
-def _help(*args: Any) -> None:
-    """Show the documentation of an object."""
-    import pydoc
-
-    pydoc.help(*args)
-
-
 def _no_input(prompt: Any = "") -> str:
     """Raise EOFError: there is no input for a cell."""
     raise EOFError("input() does not work in a cell; put the value into the code")
@@ -1286,7 +1279,7 @@ class Cells:
             "ToolError": ToolError,
             "exit": Exit("exit"),
             "quit": Exit("quit"),
-            "help": _help,
+            "help": self.help,
             **{name: tool.function for name, tool in self.tools.items()},
         }
         self._words = ["await", "async", *_COLLECTORS, *self.tools]
@@ -1332,6 +1325,15 @@ class Cells:
             lines.append(f"  {tool.shown()}")
             lines += [f"      {line}" for line in tool.description.splitlines()]
         self._output.stdout.write("\n".join(lines) + "\n")
+
+    def help(self, *args: Any) -> None:
+        """Show the documentation of an object; without one, that of the tools."""
+        if not args:
+            self.list_tools()
+            return
+        import pydoc
+
+        pydoc.help(*args)
 
     # Running
 

@@ -15,7 +15,7 @@ that digest differs from the one of the running kernel, and the kernel is reset 
 import asyncio
 import itertools
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,7 +27,7 @@ from bridle.core.codeact import PYTHON
 from bridle.core.errors import StoreError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Media
-from bridle.core.permission import EDITING_TOOLS
+from bridle.core.permission import EDITING_TOOLS, Rule
 from bridle.core.ports import Blobs, Sandbox, ToolContext, ToolOutput
 from bridle.core.protocol import KernelSaved
 from bridle.core.tool import Access, ToolSpec
@@ -114,7 +114,7 @@ class Python:
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return "execute" access; the sandbox limits the code, and its tool calls are judged separately."""
         _code(args)
-        return Access(PYTHON, "execute", doubt=self._unconfined())
+        return Access(PYTHON, "execute", doubt=self._doubt(context.rules))
 
     async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
         """Show the code and the sandbox it would run in."""
@@ -275,17 +275,18 @@ class Python:
 
     # ------------------------------------------------------------------ the sandbox
 
-    def _unconfined(self) -> str:
+    def _doubt(self, rules: Sequence[Rule]) -> str:
         status = self._sandbox.status
         if self._settings.syd_config:
-            return "this code is sandboxed by syd, and its changes cannot be undone"
+            broken = next((rule for rule in rules if rule.action != "allow" and rule.pattern), None)
+            return f"syd does not enforce rule {broken.action} {broken}" if broken else ""
         if status.kind != "none" or not self._settings.confined:
             return ""
         return f"this code has no sandbox: {status.why or 'none available on this machine'}"
 
     def _guard(self, context: ToolContext) -> str:
         if self._settings.syd_config:
-            return f"sandbox: syd, {self._settings.syd_config}"
+            return f"sandbox: syd, {self._settings.syd_config}; changes cannot be undone"
         if not self._settings.confined:
             return "no sandbox: turned off in the settings"
         status = self._sandbox.status

@@ -1,13 +1,14 @@
 """Tools as Python functions: their names, parameters and types as the guest sees them.
 
 Python allows fewer names than JSON: `mcp__a-b__c` becomes `mcp__a_b__c`, a parameter `from` becomes `from_`.
+Functions also leave the names of builtins alone: a tool `print` becomes `print_`. Parameters need not.
 `find` and `to_tool_args` reverse this.
 """
 
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from pkgutil import get_data
 from typing import Any
@@ -31,7 +32,8 @@ _TYPES = {
 }
 _ANY = "any"
 _OURS = frozenset({"ToolError", "asyncio", "exit", "help", "json", "list_tools", "message", "quit"})
-_TAKEN = _OURS | frozenset(keyword.kwlist) | frozenset(dir(builtins))
+_SYNTAX = frozenset(keyword.kwlist) | {"__debug__"}
+_TAKEN = _OURS | _SYNTAX | frozenset(dir(builtins))
 _NO_NAME = re.compile(r"[^0-9A-Za-z_]")
 
 
@@ -84,11 +86,15 @@ def signature(spec: ToolSpec) -> str:
 
 
 def python_name(name: str) -> str:
-    """Return a valid Python name that hides no keyword, builtin or name of the guest."""
+    """Return a valid function name that hides no keyword, builtin or name of the guest."""
+    return _identifier(name, _TAKEN)
+
+
+def _identifier(name: str, taken: Collection[str] = _SYNTAX) -> str:
     plain = _NO_NAME.sub("_", name) or "_"
     if plain[0].isdigit():
         plain = f"_{plain}"
-    return f"{plain}_" if plain in _TAKEN else plain
+    return f"{plain}_" if plain in taken else plain
 
 
 def parameters(spec: ToolSpec) -> tuple[Parameter, ...]:
@@ -97,7 +103,7 @@ def parameters(spec: ToolSpec) -> tuple[Parameter, ...]:
     required = spec.parameters.get("required")
     schemas: dict[str, Any] = properties if isinstance(properties, dict) else {}
     needed = set(required) if isinstance(required, list) else set()
-    names = _unique(schemas)
+    names = _unique(schemas, _identifier)
     found = [
         Parameter(name, real, _type(schemas[real]), real in needed, _description(schemas[real]))
         for name, real in names.items()
@@ -112,15 +118,15 @@ def _told(one: Parameter) -> dict[str, Any]:
 
 def _named(specs: Sequence[ToolSpec]) -> dict[str, ToolSpec]:
     by_name = {spec.name: spec for spec in specs}
-    return {name: by_name[real] for name, real in _unique(by_name).items()}
+    return {name: by_name[real] for name, real in _unique(by_name, python_name).items()}
 
 
-def _unique(names: Iterable[str]) -> dict[str, str]:
+def _unique(names: Iterable[str], to_name: Callable[[str], str]) -> dict[str, str]:
     """Return the original names by their Python name; names that are valid already stay the same."""
     real = list(dict.fromkeys(names))
-    found = {name: name for name in real if python_name(name) == name}
+    found = {name: name for name in real if to_name(name) == name}
     for name in real:
-        wanted = python_name(name)
+        wanted = to_name(name)
         if wanted == name:
             continue
         free, number = wanted, 2

@@ -11,6 +11,7 @@ from time import monotonic
 from bridle.core.errors import ToolError
 from bridle.lsp.documents import MAX_FILE_BYTES, ChangeKind, Stamp, read_content, stat_stamp
 from bridle.lsp.positions import TextSource
+from bridle.system.processes import kill_child
 from bridle.system.programs import find_program
 
 # ---------------------------------------------------------------------------- file scan
@@ -148,8 +149,7 @@ async def _search(search: str, word: str, root: str, extensions: Collection[str]
                     if number.isdigit():
                         hits.append((os.fsdecode(path), int(number)))
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
+        kill_child(process)
         await process.wait()
     return sorted(hits)
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from bridle.core.errors import ToolError
 from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.mcp.call_timeout import MAX_EXTENSIONS
 from bridle.mcp.names import full_name
 from bridle.mcp.offers import OfferedResource, OfferedTool
 from bridle.mcp.server import Server
@@ -45,11 +44,6 @@ class McpTool:
     def parallel(self) -> bool:
         """True if the user's settings say that it changes nothing; the server's own claim does not count."""
         return self._reads
-
-    def longest_s(self) -> float:
-        """Return the longest time for a call that reports progress, including the start of its server."""
-        settings = self._server.settings
-        return settings.start_timeout_s + MAX_EXTENSIONS * settings.timeout_s
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return "execute" access, because its effects are unknown, or "read" if the settings say so."""

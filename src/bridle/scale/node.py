@@ -47,6 +47,7 @@ from bridle.stores.postgres.pool import Postgres
 from bridle.stores.postgres.retention import prune_archived
 from bridle.stores.postgres.rows import Connection
 from bridle.stores.postgres.store import PostgresStore
+from bridle.system.processes import kill_child
 from bridle.system.programs import find_program, unsandboxed_environment, why_not_found
 
 # ---------------------------------------------------------------------------- budget settlement
@@ -357,7 +358,7 @@ class Node:
             async with asyncio.timeout(float(self._scale.fetch_timeout)):
                 said, _ = await process.communicate()
         except TimeoutError:
-            process.kill()
+            kill_child(process)
             await process.wait()
             raise WorkspaceLost(f"copying {folder} to the machine {node} took too long") from None
         if process.returncode or not await asyncio.to_thread(os.path.isdir, folder):

@@ -12,7 +12,7 @@ from bridle.core.errors import StoreError, ToolError
 from bridle.core.ids import SessionId
 from bridle.core.messages import ToolCall, ToolResult
 from bridle.core.permission import judge, suggest_rules
-from bridle.core.ports import AccessResolvingTool, Blobs, SlowTool, Tool, ToolContext, ToolOutput, implements
+from bridle.core.ports import AccessResolvingTool, Blobs, Tool, ToolContext, ToolOutput, implements
 from bridle.core.sub_agent import Children, ChildRequest, ChildStatus
 from bridle.core.tool import ToolSpec
 from bridle.core.traps import no_trap, with_traps
@@ -20,6 +20,9 @@ from bridle.system.tasks import is_cancelled
 from bridle.tools.toolbox import Toolbox, cap_output
 
 T = TypeVar("T")
+
+TIMEOUT_GRACE = 1.01
+"""A command whose own timeout is as long ends itself first, and its output is kept."""
 
 
 class CheckedCall(Struct, frozen=True):
@@ -169,9 +172,7 @@ class Dispatcher:
     async def run(self, call: ToolCall, context: ToolContext) -> Outcome:
         """Run a checked call; any failure becomes a failed result."""
         tool, timeout_s = self._tool(call), self._timeout_s
-        if implements(tool, SlowTool):
-            timeout_s = max(timeout_s, tool.longest_s())
-        deadline = asyncio.timeout(timeout_s)
+        deadline = asyncio.timeout(timeout_s * TIMEOUT_GRACE)
         try:
             async with deadline:
                 output = await tool.run(call.args, self._patient(context, deadline, timeout_s))

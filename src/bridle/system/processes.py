@@ -1,6 +1,9 @@
-"""Check whether a process exists, on any operating system."""
+"""Check whether a process exists, and kill children of asyncio, on any operating system."""
 
 import os
+import signal
+from asyncio.subprocess import Process
+from contextlib import suppress
 
 
 def process_exists(pid: int) -> bool:
@@ -12,3 +15,13 @@ def process_exists(pid: int) -> bool:
     except (OSError, OverflowError):
         return True
     return True
+
+
+def kill_child(process: Process) -> None:
+    """Kill a process that asyncio started, unless it has ended.
+
+    `Process.kill` may take the exit status from asyncio, which then warns about an unknown child process.
+    """
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)

@@ -9,7 +9,6 @@ from bridle.core.messages import ToolCall
 from bridle.core.ports import GuardedDispatcher, ToolContext, ToolDispatcher, ToolOutput, implements
 from bridle.core.tool import Access, ToolSpec
 
-LONGEST_S = 24 * 3600.0  # a person may have to think about the answer
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every vendor accepts
 
 
@@ -31,10 +30,6 @@ class DispatchedTool:
     def parallel(self) -> bool:
         """True if calls may run in parallel with others."""
         return self._access.access == "read"
-
-    def longest_s(self) -> float:
-        """Return the maximum duration of a call."""
-        return LONGEST_S
 
     def access(self, args: dict[str, Any], context: ToolContext) -> Access:
         """Return what the dispatcher declares; by default, the call accesses nothing that Bridle guards."""

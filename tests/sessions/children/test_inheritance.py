@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits, Share
 from bridle.core.context import Counted, estimate_message
+from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message
 from bridle.core.permission import parse_rule
 from bridle.core.sub_agent import ChildRequest
@@ -88,6 +89,12 @@ def test_so_many_turns_are_kept(past: list[Counted], turns: int):
 
     there = sum(item.message.role == "assistant" for item in whole)
     assert sum(item.message.role == "assistant" for item in kept) == min(turns, there)
+
+
+def test_in_the_first_turn_the_last_turns_are_the_task():
+    past = [counted(user_message("go")), counted(Message("assistant", (ToolCall(CallId("a"), "fork"),)))]
+
+    assert inherited_messages(ChildRequest("p", "last_turns", 3), past) == past[:1]
 
 
 def test_nothing_is_nothing():

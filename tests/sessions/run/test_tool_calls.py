@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from bridle.core.errors import ConfigError, ToolError, UsageError
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, ToolResult
 from bridle.core.permission import parse_rule
-from bridle.core.ports import ToolOutput
+from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.protocol import (
     ApprovalDecided,
     ApprovalRequested,
@@ -295,6 +296,27 @@ async def test_with_every_call_approved_a_denial_ends_the_run_after_its_turn():
 
     assert (ended.outcome, ended.text, ended.turns) == ("completed", "", 1)
     assert results == ["denied: user denied", "changed y"]
+
+
+async def test_with_every_call_approved_nobody_is_asked_about_a_skill_or_a_call_that_would_fail():
+    class Hopeless(SmallTool):
+        async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+            raise ToolError("read the file first")
+
+    play = Play(says("", call("a", "edit"), call("b", "skill", "deploy")), says("done"))
+    tools = [Hopeless("edit", str, access="write"), SmallTool("skill", lambda on: f"how to {on}")]
+    async with Stage(play, tools=tools) as stage:
+        run_id = await stage.prompt("hi", approve_each=True)
+        ended = await stage.service.wait(stage.session, run_id)
+        events = await stage.log()
+
+    results = [event.result.output for event in events if isinstance(event, ToolFinished)]
+    assert (ended.outcome, ended.text, results) == (
+        "completed",
+        "done",
+        ["read the file first", "how to deploy"],
+    )
+    assert not [event for event in events if isinstance(event, ApprovalRequested)]
 
 
 async def test_with_every_call_approved_also_one_that_cannot_run_waits_for_its_answer():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,53 @@ def test_crush(bridle: Bridle, user: Path):
     assert session["id"] == f"crush-{CRUSH_ID}"
     assert (session["created_at"], session["updated_at"]) == (1768701688000, 1768701691000)
     assert not [path for path, data in tree(bridle.home).items() if KEY.encode() in data]
+
+
+def test_models_and_language_servers_of_crush(bridle: Bridle, user: Path):
+    state = user / ".local/share/crush/crush.json"
+    state.parent.mkdir(parents=True)
+    chosen = {"provider": "anthropic", "model": "claude-sonnet-5", "think": True}
+    state.write_text(json.dumps({"models": {"large": chosen}}))
+    gopls = {"command": "gopls", "args": ["-v"], "filetypes": ["go", ".mod"], "env": {"A": "1", "B": "$HOME"}}
+    (bridle.project / "crush.json").write_text(
+        json.dumps(
+            {
+                "models": {
+                    "large": {"provider": "openai", "model": "gpt-5"},
+                    "small": {"provider": "acme", "model": "tiny"},
+                },
+                "lsp": {"gopls": gopls, "odd": {"command": "$(which odd)"}, "off": {"disabled": True}},
+                "options": {"disable_auto_summarize": True, "debug": True},
+                "providers": {"acme": {"base_url": "https://acme.example"}},
+            }
+        )
+    )
+
+    planned = bridle("import", "crush", "--only", "setting", "--dry-run")
+    done = bridle("import", "crush", "--only", "setting")
+    again = bridle("import", "crush", "--only", "setting")
+
+    assert (table(planned), table(done)) == ({"settings": ["4", "0", "5"]},) * 2
+    assert table(again) == {"settings": ["0", "4", "5"]}
+    assert tomllib.loads((bridle.home / "config.toml").read_text()) == {
+        "model": "anthropic/claude-sonnet-5",
+        "compaction": {"auto": False},
+        "lsp": {
+            "servers": {
+                "gopls": {"command": ["gopls", "-v"], "extensions": [".go", ".mod"], "env": {"A": "1"}},
+                "off": {"enabled": False},
+            }
+        },
+    }
+    for told in (
+        "setting model: without think",
+        "setting lsp.servers.gopls: without env B",
+        "setting small_model: left out: acme/tiny: no provider is named acme; set providers.acme, then: ",
+        "setting lsp.odd: left out: a shell would compute its command",
+        "setting options.debug: left out: it is not imported",
+        "setting providers: left out: add them with bridle config set providers.NAME.base_url",
+    ):
+        assert f"  {told}" in done.out
 
 
 def test_as_json_only_some_and_elsewhere(bridle: Bridle, user: Path):

@@ -61,6 +61,7 @@ def test_a_skill_is_shown_as_a_model_reads_it(bridle: Bridle, skills: Path):
 
     assert bridle("skills", "show", "review", "'a b'") == Done(0, shown, "")
     assert bridle("skills", "show", "/review", "'a b'").out == shown
+    assert bridle("skills", "show", "review", "a b", "c").out == shown
     assert bridle("skills", "show", "reviw") == Done(
         1, "", "error: no skill is named reviw\nhint: did you mean review?\n"
     )

@@ -14,6 +14,7 @@ import grpc
 import pytest
 
 from bridle.config.keys import ProviderSettings
+from bridle.config.kontekst import read_kontekst
 from bridle.config.settings import Settings, load_settings
 from bridle.core.errors import ConfigError
 from bridle.core.messages import user_message
@@ -173,6 +174,37 @@ def test_the_log_says_what_is_different(data: Path, env: dict[str, str]):
         'bind = ":0" would accept every machine; gRPC listens at 127.0.0.1:0 only',
         "gRPC at 127.0.0.1 asks for no token: every program on this machine can use it",
     ]
+
+
+def test_a_missing_config_is_created_with_the_defaults_of_kontekst(tmp_path: Path, env: dict[str, str]):
+    file = tmp_path / "new/config.toml"
+
+    environ = make_kontekst_home(str(file), {**env, "HOME": str(tmp_path)})
+    config = read_kontekst(file, {"HOME": str(tmp_path)})
+
+    assert environ["BRIDLE_HOME"] == str(tmp_path / ".kontekst/bridle")
+    assert (config.bind, config.endpoint, config.context_size) == (":50051", "http://127.0.0.1:8080", 4096)
+    assert config.model_dir == tmp_path / "models"
+    assert (tmp_path / ".kontekst/agents/default/agent.md").exists()
+
+
+def test_a_daemon_in_the_background_logs_into_the_data_directory(data: Path, env: dict[str, str]):
+    def bridle(*args: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "bridle", "daemon", *args]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+
+    started = bridle("start", "--config", str(data / "config.toml"))
+    again = bridle("start", "--config", str(data / "config.toml"))
+    env["BRIDLE_HOME"] = str(data / "bridle")
+    shown = bridle("logs")
+    bridle("stop")
+
+    assert started.stdout.startswith("the daemon is running (process ")
+    assert started.stderr == f"hint: other commands use it with BRIDLE_HOME={data}/bridle\n"
+    assert again.stdout == started.stdout.replace("is running", "is already running")
+    assert f"Kontekst's installation in {data}" in shown.stdout
+    assert (data / "daemon.log").read_text().startswith(shown.stdout[:40])
+    assert not (data / "bridle/logs/daemon.log").exists()
 
 
 def test_a_config_that_is_wrong_is_told_before_anything_is_made(data: Path, env: dict[str, str]):

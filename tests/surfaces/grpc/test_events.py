@@ -115,6 +115,12 @@ class World:
                 self._happen(finished(call_id, error=True))
 
     @property
+    def proposal(self) -> list[Any]:
+        """The proposal of all calls that are asked about, if there are any."""
+        asked = [call_id for call_id, fate in self.fates.items() if fate not in ("unknown", "hopeless")]
+        return [("tools_proposed", *asked)] if asked else []
+
+    @property
     def is_done(self) -> bool:
         return len(self.done) == len(self.fates)
 
@@ -155,12 +161,6 @@ class World:
         return [*closed, ENDED, ended("cancelled")]
 
 
-def split(told: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return what comes before the proposal, which is the last of it, and what comes after."""
-    at = [isinstance(one, tuple) and one[0] == "tools_proposed" for one in told].index(True)
-    return told[: at + 1], told[at + 1 :]
-
-
 @given(st.lists(st.sampled_from(FATES), min_size=1, max_size=6), st.data())
 def test_calls_are_proposed_together_and_told_one_after_the_other(fates: list[Fate], data: st.DataObject):
     world = World(fates, data.draw)
@@ -169,7 +169,7 @@ def test_calls_are_proposed_together_and_told_one_after_the_other(fates: list[Fa
 
     told = tell(*world.events, ENDED, TurnStarted(RUN, 2))
 
-    before, after = split(told)
+    after = told[1 + len(world.proposal) :]
     pairs = list(zip(after[:-1:2], after[1:-1:2], strict=True))
     ends = {"runs": "tool_completed", "denied": None}
     expected = [
@@ -177,7 +177,7 @@ def test_calls_are_proposed_together_and_told_one_after_the_other(fates: list[Fa
         for call_id, fate in world.fates.items()
         if (end := ends.get(fate, "tool_failed")) is not None
     ]
-    assert before == ["turn_completed", ("tools_proposed", *world.fates)]
+    assert told[: -len(after)] == ["turn_completed", *world.proposal]
     assert sorted(map(list, pairs)) == expected
     assert after[-1] == "tools_completed"
 
@@ -190,8 +190,7 @@ def test_a_proposal_waits_for_nothing_but_the_previews(fates: list[Fate]):
 
     told = tell(*world.events)
 
-    is_asked = any(isinstance(event, ApprovalRequested) for event in world.events)
-    assert told[1:] == ([("tools_proposed", *world.fates)] if is_asked else [])
+    assert told[1:] == world.proposal
 
 
 @given(st.lists(st.sampled_from(FATES), min_size=1, max_size=6), st.integers(0, 30), st.data())
@@ -266,11 +265,28 @@ def test_calls_that_cannot_be_made_are_told_in_the_order_of_the_model():
 
     assert told == [
         "turn_completed",
-        ("tools_proposed", "c1", "c2"),
         *pair("c1", "tool_failed"),
         *pair("c2", "tool_failed"),
         "tools_completed",
     ]
+
+
+def test_a_skill_is_not_proposed_and_others_do_not_wait_for_it():
+    skill = ToolCall(named(2), "skill", {"name": "deploy"})
+    look = ToolCall(named(1), "look", {"on": "a"})
+    told = tell(
+        ModelReplied(RUN, 1, Message("assistant", (look, skill)), "tool_use", Usage()),
+        asked("c1"),
+        decided("c1"),
+        started("c1"),
+        started("c2"),
+        finished("c1"),
+        finished("c2"),
+        ENDED,
+        TurnStarted(RUN, 2),
+    )
+
+    assert told == ["turn_completed", ("tools_proposed", "c1"), *pair("c1"), *pair("c2"), "tools_completed"]
 
 
 def test_calls_that_code_makes_are_told_within_its_own():

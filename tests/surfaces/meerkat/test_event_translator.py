@@ -125,6 +125,16 @@ def test_a_turn_with_tools_is_told_in_the_documented_order():
     ]
 
 
+def test_a_refused_call_starts_before_it_is_completed():
+    items = (reply(1, ToolCall(CallId("a"), "glob", {})), finished("a", "denied", is_error=True, denied=True))
+
+    assert translate(*items)[1:] == [
+        told.ToolExecutionStarted("a", "glob"),
+        told.ToolExecutionCompleted("a", "glob", "denied", is_error=True, duration_ms=7),
+        told.ToolResultReceived("a", "glob", is_error=True, result="denied"),
+    ]
+
+
 def test_calls_that_code_makes_are_told_without_a_result_for_the_model():
     nested = ToolStarted(CallId("n"), "glob", {"pattern": "*"}, parent=CallId("a"))
 

@@ -385,3 +385,22 @@ async def test_a_tool_of_ones_own_may_take_the_place_of_a_built_in_one(tmp_path:
     provider = ScriptedProvider.of(Call("datetime"), "{last_tool_result}")
     async with opened(provider, tmp_path, tools=[datetime], builtins=True) as b:
         assert (await (await b.session()).run("go")).text == "teatime"
+
+
+async def test_the_time_limit_of_the_settings_holds_for_every_kind_of_tool(tmp_path: Path):
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    class Dispatcher:
+        specs = (bridle.ToolSpec("far", "", {"type": "object", "properties": {}}),)
+
+        async def dispatch(self, call: bridle.ToolCall) -> bridle.ToolOutput:
+            await hang()
+            return bridle.ToolOutput("")
+
+    for given, name in ((hang, "hang"), (Dispatcher(), "far")):
+        provider = ScriptedProvider.of(Call(name), "{last_tool_result}")
+        async with opened(provider, tmp_path, tools=[given], settings={"tools.timeout": "50ms"}) as b:
+            session = await b.session()
+            result = await session.run("go")
+        assert result.text == f"{name} did not finish within 0.05 s"

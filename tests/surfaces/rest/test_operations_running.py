@@ -146,6 +146,15 @@ async def test_a_run_without_an_answer_is_a_problem(home: Path, tmp_path: Path, 
         assert told["run_id"]
 
 
+async def test_a_limit_leaves_the_answer_so_far(home: Path, tmp_path: Path, env: dict[str, str]):
+    looks = {"text": "So far so good.", "calls": [{"name": "datetime", "args": {}}]}
+    async with opened(home, tmp_path, env, [looks, {"text": "never"}]) as house:
+        body = {"prompt": "x", "budget_limits": {"max_tool_calls": 1}}
+        spent = await house.post("/sessions", body)
+
+    assert (spent.status_code, spent.json()["text"]) == (429, "So far so good.")
+
+
 async def test_what_is_not_offered_is_refused_and_leaves_nothing(
     home: Path, tmp_path: Path, env: dict[str, str]
 ):

@@ -83,7 +83,8 @@ def test_long_texts_in_other_events_are_cut_and_say_so():
     result = ToolResult(CallId("a"), "glob", "z" * 200_000)
     replied = ModelReplied(RunId("r"), 1, Message("assistant", (call,)), "tool_use", Usage())
 
-    requested, completed, _ = told("0.5.2", Record(1, 0, replied, ""), Record(2, 0, ToolFinished(result), ""))
+    finished = ToolFinished(result)
+    requested, _, completed, _ = told("0.5.2", Record(1, 0, replied, ""), Record(2, 0, finished, ""))
 
     args = requested["params"]["event"]["args"]
     assert args["path"] == "x"

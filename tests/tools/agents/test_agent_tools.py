@@ -164,6 +164,7 @@ async def test_fork_understands_everything():
         ("agent_spawn", {"prompt": "x", "budget": {"max_cost": 1e300}}, "at most 1,000,000,000"),
         ("agent_spawn", {"prompt": "x", "isolation": "vm"}, "must be one of"),
         ("agent_spawn", {"prompt": "x", "tool_access": {"policy": "all"}}, "must be one of"),
+        ("agent_spawn", {"prompt": "x", "context": "last_turns:3"}, 'agent_spawn takes no "context"'),
         ("agent_fork", {"prompt": "x", "context": "some"}, "context"),
         ("agent_fork", {"prompt": "x", "context": "last_turns:0"}, "context"),
         ("agent_fork", {"prompt": "x", "budget_policy": "half"}, "budget_policy"),

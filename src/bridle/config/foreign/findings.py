@@ -54,6 +54,14 @@ class FoundAgent(Struct, frozen=True):
     note: str = ""
 
 
+class FoundSetting(Struct, frozen=True):
+    """A key of Bridle's settings with its value; a dict is a whole table."""
+
+    path: tuple[str, ...]
+    value: str | bool | dict[str, Any]
+    note: str = ""
+
+
 class NotImported(Struct, frozen=True):
     """Something that cannot be imported, and why, or what to do instead."""
 
@@ -62,7 +70,7 @@ class NotImported(Struct, frozen=True):
     why: str
 
 
-Finding = FoundRule | FoundServer | FoundSkill | FoundAgent | NotImported
+Finding = FoundRule | FoundServer | FoundSkill | FoundAgent | FoundSetting | NotImported
 
 
 def kind_of(finding: Finding) -> BroughtKind:
@@ -76,6 +84,8 @@ def kind_of(finding: Finding) -> BroughtKind:
             return "skill"
         case FoundAgent():
             return "agent"
+        case FoundSetting():
+            return "setting"
         case NotImported(kind):
             return kind
 

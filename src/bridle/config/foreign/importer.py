@@ -9,14 +9,15 @@ import msgspec
 
 from bridle.config.agents import LIBRARY, AgentFile
 from bridle.config.claude_hooks import add_hooks, read_claude_hooks
-from bridle.config.edit import add_rules
-from bridle.config.edit_tables import add_table
+from bridle.config.edit import add_rules, set_in_file
+from bridle.config.edit_tables import add_table, has_key
 from bridle.config.file_names import AGENTS_FOLDER, CONFIG_FILE, PROMPT_FILE, SKILLS_FOLDER
 from bridle.config.foreign.findings import (
     Finding,
     FoundAgent,
     FoundRule,
     FoundServer,
+    FoundSetting,
     FoundSkill,
     NotImported,
     get_table,
@@ -28,6 +29,7 @@ from bridle.config.layers import SERVERS, Layer, Source, check, read_layer
 from bridle.config.settings import Settings
 from bridle.config.skills import SHARED_FOLDERS
 from bridle.config.textfile import locked, read_text, write_text
+from bridle.config.toml_document import key_text, literal
 from bridle.config.validation import one_line
 from bridle.core.errors import ConfigError
 from bridle.core.hook import CommandRuntime, HookEntry
@@ -86,6 +88,7 @@ class ImportRecord:
 
 
 BEFORE = "already imported"
+MODEL_KEYS = (("model",), ("small_model",))
 
 
 class Importer:
@@ -120,6 +123,8 @@ class Importer:
                 return self._skill(finding)
             case FoundAgent():
                 return self._agent(finding)
+            case FoundSetting():
+                return self._setting(finding)
 
     def _rule(self, found: FoundRule) -> ImportOutcome:
         key = f"rule {found.action} {found.written}"
@@ -195,6 +200,25 @@ class Importer:
             self._record.add(key)
         return _named(found, why=found.note)
 
+    def _setting(self, found: FoundSetting) -> ImportOutcome:
+        name = key_text(found.path)
+        if has_key(_tree(self._settings), found.path):
+            return _named(found, "already there")
+        if self._record.get_note(f"setting {name}") is not None:
+            return _named(found, "already there", BEFORE)
+        provider = str(found.value).partition("/")[0]
+        if found.path in MODEL_KEYS and provider not in self._settings.providers:
+            why = f"no provider is named {provider}; set providers.{provider}, then: bridle config set {name}"
+            return _named(found, "left out", f"{found.value}: {why}")
+        if not self._dry_run:
+            file = self._settings.user_file
+            if isinstance(found.value, dict):
+                add_table(file, found.path, found.value)
+            else:
+                set_in_file(file, name, found.value if isinstance(found.value, str) else literal(found.value))
+            self._record.add(f"setting {name}")
+        return _named(found, why=found.note)
+
 
 def _tree(settings: Settings) -> dict[str, Any]:
     layer = read_layer("user", settings.user_file, ConfigFile)
@@ -216,6 +240,8 @@ def _named(finding: Finding, outcome: Any = "imported", why: str = "") -> Import
             return ImportOutcome("skill", one_line(name), outcome, why)
         case FoundAgent(name):
             return ImportOutcome("agent", name, outcome, why)
+        case FoundSetting(path):
+            return ImportOutcome("setting", key_text(path), outcome, why)
 
 
 # ---------------------------------------------------------------------------- hooks

@@ -123,15 +123,6 @@ class ConditionalTool(Protocol):
 
 
 @runtime_checkable
-class SlowTool(Protocol):
-    """Optional for a tool: its calls have their own time limit."""
-
-    def longest_s(self) -> float:
-        """Return the most seconds that a call may take, if longer than the default."""
-        ...
-
-
-@runtime_checkable
 class AccessResolvingTool(Protocol):
     """Optional for a tool: it must do I/O to find out what a call would touch."""
 

@@ -39,7 +39,10 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     code: bool | None = None
     """True if the model writes Python that calls the tools, instead of calling them one by one."""
     approve_each: bool = False
-    """True if every call needs an approval, whatever rules allow, and a denied call ends the run."""
+    """True if every call needs an approval, whatever rules allow, and a denied call ends the run.
+
+    Calls of INSTRUCTION_TOOLS need none, and a call whose preview fails is refused without one.
+    """
     agent: str | None = None
     cwd: str | None = None
     """Absolute path of the folder in which the tools work."""

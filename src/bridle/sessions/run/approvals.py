@@ -22,6 +22,7 @@ from bridle.core.loop import Decided, Input, Prepared, Returned
 from bridle.core.messages import ToolCall
 from bridle.core.ports import HookRound
 from bridle.core.protocol import ApprovalDecided, ApprovalRequested, Decide, Notice
+from bridle.core.tool import INSTRUCTION_TOOLS
 from bridle.sessions.dispatch import CheckedCall
 from bridle.sessions.run.context import EffectOutcome, RunContext, refusal_for_model
 from bridle.sessions.run.tool_calls import ToolCalls
@@ -119,9 +120,9 @@ class Approvals:
             self._kit.later(self._foresee(call))
             return []
         checked = self._check(call)
-        if checked.action == "deny" and not self._run.options.approve_each:
+        if checked.action == "deny" and not self._always_asks(call):
             return self._calls.refuse(call, checked.why, denied=checked.denied)
-        if checked.action == "allow" and not self._run.options.approve_each:
+        if checked.action == "allow" and not self._always_asks(call):
             self._judged[call.id] = checked
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         if decided := self._decision_on(checked.call):
@@ -129,6 +130,9 @@ class Approvals:
             return [asked, Decided(call.id, decided.answer, decided.reason)]
         self._to_ask.append(checked)
         return []
+
+    def _always_asks(self, call: ToolCall) -> bool:
+        return self._run.options.approve_each and call.name not in INSTRUCTION_TOOLS
 
     def _decision_on(self, call: ToolCall) -> ApprovalDecided | None:
         """Return the decision made before a crash, unless hooks have changed the call since."""
@@ -163,12 +167,12 @@ class Approvals:
         call, checked = asked.checked.call, asked.checked
         if self._calls.nested.is_over(call.id):  # the code that made it has ended meanwhile
             return []
-        if asked.failure and not self._run.options.approve_each:
+        if asked.failure and checked.action != "deny":  # with approve_each, a denied call waits as well
             return self._calls.refuse(call, asked.failure)
         if decided := self._decision_on(call):  # the approval from before the crash was decided meanwhile
             waiting = Prepared(call.id, "ask", parallel=checked.parallel)
             return [waiting, Decided(call.id, decided.answer, decided.reason)]
-        is_allowed = self._check(call).action == "allow" and not self._run.options.approve_each
+        is_allowed = self._check(call).action == "allow" and not self._always_asks(call)
         if is_allowed:  # a rule was granted during the preview
             return [Prepared(call.id, "allow", parallel=checked.parallel)]
         self._journal.stage(

@@ -206,7 +206,10 @@ def add_skills(commands: Commands) -> None:
     )
     show.add_argument("name", metavar="SKILL", help="its name")
     show.add_argument(
-        "arguments", metavar="ARGUMENT", nargs="*", help="inserted where the skill expects arguments"
+        "arguments",
+        metavar="ARGUMENT",
+        nargs="*",
+        help="inserted where the skill expects arguments; quote one that contains spaces",
     )
     add_json_flag(show)
     check = add_command(

@@ -12,7 +12,7 @@ from bridle.surfaces.cli.parser import (
 # ---------------------------------------------------------------------------- import
 
 
-KINDS = ("session", "rule", "server", "skill", "agent", "hook")
+KINDS = ("session", "rule", "server", "skill", "agent", "hook", "setting")
 
 EXAMPLES = """\
 examples:

@@ -4,10 +4,11 @@ import argparse
 import asyncio
 import logging
 import os
+import shlex
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -36,10 +37,10 @@ FOLLOW_S = 0.2
 def run_daemon(args: argparse.Namespace, console: Console) -> int:
     """Run the daemon in the foreground."""
     from bridle.surfaces.daemon.forced_exit import exit_after
-    from bridle.surfaces.daemon.kontekst import adapt_settings, make_kontekst_home
+    from bridle.surfaces.daemon.kontekst import adapt_settings
     from bridle.surfaces.daemon.process import Daemon
 
-    environ = make_kontekst_home(args.config, console.environ) if args.config else console.environ
+    environ = _environment(args, console)
     settings = load_settings(environ, Path("/"))
     _log_to(DaemonFiles(settings.home), background=args.background)
     settings = adapt_settings(settings)
@@ -53,20 +54,36 @@ def run_daemon(args: argparse.Namespace, console: Console) -> int:
     return asyncio.run(serve())
 
 
+def _environment(args: argparse.Namespace, console: Console) -> Mapping[str, str]:
+    """Return the environment of the daemon: with `--config`, that of a Kontekst installation."""
+    if not args.config:
+        return console.environ
+    from bridle.surfaces.daemon.kontekst import make_kontekst_home
+
+    return make_kontekst_home(args.config, console.environ)
+
+
 def start_daemon(args: argparse.Namespace, console: Console) -> int:
     """Start the daemon in the background."""
-    place = DaemonFiles(_settings(console).home)
+    environ = _environment(args, console)
+    _launch(environ, console)
+    if args.config:
+        console.hint(f"other commands use it with BRIDLE_HOME={shlex.quote(environ['BRIDLE_HOME'])}")
+    return 0
+
+
+def _launch(environ: Mapping[str, str], console: Console) -> None:
+    place = DaemonFiles(load_settings(environ, Path("/")).home)
 
     async def begin() -> tuple[int, bool]:
         daemon = await connect_if_running(place)
         is_new = daemon is None
-        daemon = daemon or await launch_daemon(place, console.environ)
+        daemon = daemon or await launch_daemon(place, environ)
         await daemon.aclose()
         return daemon.daemon.pid, is_new
 
     pid, is_new = asyncio.run(begin())
     console.out.line(f"the daemon is {'' if is_new else 'already '}running (process {pid})")
-    return 0
 
 
 def stop_daemon(args: argparse.Namespace, console: Console) -> int:
@@ -79,7 +96,8 @@ def stop_daemon(args: argparse.Namespace, console: Console) -> int:
 def restart_daemon(args: argparse.Namespace, console: Console) -> int:
     """Restart the daemon with the version installed now; open web pages reconnect."""
     _end(console)
-    return start_daemon(args, console)
+    _launch(console.environ, console)
+    return 0
 
 
 def _end(console: Console) -> None:

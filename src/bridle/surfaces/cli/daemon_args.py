@@ -1,5 +1,7 @@
 """Argument definitions of `bridle daemon`, `ps`, `attach`, `web`, `tui`, `rpc` and `acp`; no behavior."""
 
+import argparse
+
 from bridle.surfaces.cli.parser import (
     Commands,
     add_command,
@@ -103,10 +105,18 @@ Ctrl-C detaches; the run continues.
 """
 
 
+def _add_config_flag(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--config",
+        metavar="FILE",
+        help="Kontekst's config.toml: use its agents and sessions; created if it does not exist",
+    )
+
+
 def add_daemon(commands: Commands) -> None:
     """Add the `bridle daemon`, `ps` and `attach` commands."""
     group = add_group(commands, "daemon", "manage the background process that runs sessions")
-    add_command(group, "start", "daemon:start_daemon", "start the daemon")
+    _add_config_flag(add_command(group, "start", "daemon:start_daemon", "start the daemon"))
     add_command(
         group,
         "stop",
@@ -129,7 +139,7 @@ def add_daemon(commands: Commands) -> None:
         description="Run the daemon in the foreground.",
     )
     run.add_argument("--background", action="store_true", help="log to the file, not to the terminal")
-    run.add_argument("--config", metavar="FILE", help="Kontekst's config.toml: use its agents and sessions")
+    _add_config_flag(run)
     unit = add_command(
         group, "install", "daemon:install", "print a service file that starts the daemon at login"
     )

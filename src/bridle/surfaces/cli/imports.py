@@ -130,7 +130,7 @@ def _row(kind: str, outcomes: Sequence[ImportOutcome]) -> tuple[str, ...]:
 
 def _lines(one: ImportOutcome) -> list[str]:
     lines = []
-    if one.kind in ("rule", "server", "hook") and one.outcome == "imported":
+    if one.kind in ("rule", "server", "hook", "setting") and one.outcome == "imported":
         lines.append(f"  {one.kind} {one_line(one.name)}{f': {one_line(one.why)}' if one.why else ''}")
     elif one.why and one.why != BEFORE:
         lines.append(f"  {one.kind} {one_line(one.name)}: {one.outcome}: {one_line(one.why)}")
@@ -190,12 +190,13 @@ def import_crush(args: argparse.Namespace, console: Console) -> int:
     folder = _folder(args.folder or ".", console)
     _must_have(folder, (".crush", *crush_settings.CONFIG_NAMES), "Crush")
     own = _folder(console.environ.get("XDG_CONFIG_HOME") or "~/.config", console) / "crush"
+    state = _folder(console.environ.get("XDG_DATA_HOME") or "~/.local/share", console) / "crush/crush.json"
     program = SourceProgram(
         "crush",
         folder,
         crush.sources,
         crush.read,
-        lambda: crush_settings.findings((own, folder)),
+        lambda: crush_settings.findings(state, (own, folder)),
         cwd=str(folder),
     )
     return _import(program, args, console)

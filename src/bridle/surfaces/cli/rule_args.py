@@ -22,7 +22,7 @@ examples:
   bridle kernel run fix.py --accept-edits
 
 exit codes:
-  0 done   1 the code failed   2 budget used up   64 wrong usage   77 denied   130 cancelled
+  0 done   1 the code failed   2 a limit was reached   64 wrong usage   77 denied   130 cancelled
 """
 
 REPL_EXAMPLES = """\

@@ -16,7 +16,7 @@ examples:
   bridle run -p --output json --allow 'edit_file(src/**)' --max-cost 0.50 "fix the lint errors"
 
 exit codes:
-  0 completed   1 failed, or a limit was reached   2 budget used up
+  0 completed   1 failed, or made no progress   2 a limit was reached
   64 wrong usage   77 denied   130 cancelled
 """
 

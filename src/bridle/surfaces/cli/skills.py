@@ -11,7 +11,7 @@ from bridle.config.skill_file import SkillProblem
 from bridle.config.skills import load_skills
 from bridle.config.textfile import write_text
 from bridle.core.errors import ConfigError, UsageError
-from bridle.core.skill import CONVENTIONAL_NAME, MAX_NAME_CHARS, Skill, near_names, render
+from bridle.core.skill import CONVENTIONAL_NAME, MAX_NAME_CHARS, Skill, join_arguments, near_names, render
 from bridle.surfaces.cli.output.data import print_json, short_path, write_table
 from bridle.surfaces.cli.session_lookup import load_settings_here
 from bridle.surfaces.shared.terminal import Console, visible
@@ -58,7 +58,7 @@ def show(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         print_json(console.out, skill)
     else:
-        text = render(skill, " ".join(args.arguments), str(settings.cwd))
+        text = render(skill, join_arguments(args.arguments), str(settings.cwd))
         console.out.data(text.removesuffix("\n\n---\n\n") + "\n")
     return 0
 

@@ -6,7 +6,7 @@ BRIDLE_HOME/run/daemon.sock    0600: only the user can open it
 BRIDLE_HOME/run/rpc.sock       the same, for JSON-RPC
 BRIDLE_HOME/run/token          0600: for clients that connect in another way
 BRIDLE_HOME/run/web            0600: the address of the page, so that a restart serves it there again
-BRIDLE_HOME/logs/daemon.log
+BRIDLE_HOME/logs/daemon.log    for a Kontekst installation, daemon.log in its data directory
 BRIDLE_HOME/work               the folder of sessions that other programs start without naming one
 ```
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bridle.config.file_names import TOKEN_FILE
+from bridle.config.file_names import POINTER_FILE, TOKEN_FILE
 from bridle.core.errors import BridleError
 from bridle.system.unix_socket import short_path
 
@@ -41,8 +41,13 @@ class DaemonFiles:
         self.rpc = home / "run" / "rpc.sock"
         self.token = home / TOKEN_FILE
         self.web = home / "run" / "web"
-        self.log = home / "logs" / "daemon.log"
         self.work = home / "work"
+
+    @property
+    def log(self) -> Path:
+        """The log of a daemon in the background."""
+        is_kontekst = (self.home / POINTER_FILE).exists()
+        return (self.home.parent if is_kontekst else self.home / "logs") / "daemon.log"
 
     def make_folders(self) -> None:
         """Create the folders, accessible only to the user."""

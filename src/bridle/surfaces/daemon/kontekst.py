@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bridle.config.kontekst import KontekstConfig, make_home, read_kontekst
+from bridle.config.kontekst import KontekstConfig, create_config, make_home, read_kontekst
 from bridle.config.settings import Settings
 
 PROBE_S = 0.5
@@ -18,8 +18,9 @@ log = logging.getLogger("bridle.daemon")
 def make_kontekst_home(file: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Create our home next to the files of an installation, and return an environment with BRIDLE_HOME set.
 
-    Raises ConfigError with file, line and key.
+    A missing `config.toml` is created with Kontekst's defaults. Raises ConfigError with file, line and key.
     """
+    create_config(Path(file))
     home = make_home(read_kontekst(Path(file), environ))
     return {**environ, "BRIDLE_HOME": str(home)}
 

@@ -7,7 +7,7 @@ completed | cancelled | failed                                              the 
 ```
 
 Calls may run concurrently; here they are sent one after the other, each with its end. A call that the
-engine refuses is sent as failed; a call that a person denied is not sent at all.
+engine refuses is sent as failed, without a proposal; a call that a person denied is only proposed.
 """
 
 from collections.abc import Sequence
@@ -29,6 +29,7 @@ from bridle.core.protocol import (
     TurnEnded,
     TurnStarted,
 )
+from bridle.core.tool import INSTRUCTION_TOOLS
 from bridle.surfaces.grpc.generated.kontekst_pb2 import (
     ContextSnapshot,
     ContextSnapshotEvent,
@@ -100,9 +101,9 @@ class _Turn:
 
     @property
     def is_known(self) -> bool:
-        """True once each call is either requested, started or refused."""
+        """True once each call is either requested, started or refused, or needs no approval."""
         known = self.requested.keys() | self.refused.keys() | self.started
-        return all(call.id in known for call in self.calls)
+        return all(call.id in known or call.name in INSTRUCTION_TOOLS for call in self.calls)
 
     @property
     def waits(self) -> bool:
@@ -169,22 +170,19 @@ class EventTranslator:
         turn = self._turn
         turn.requested[event.call_id] = event
         if turn.is_proposed:
-            return [self._proposal([_proposed(event.call_id, event.tool, event.args, event.preview)])]
+            return [self._proposal([event])]
         return self._propose_all() if turn.is_known else []
 
     def _propose_all(self) -> list[RunEvent]:
         turn = self._turn
         turn.is_proposed = turn.lanes.is_open = True
-        calls = []
-        for call in turn.calls:
-            asked = turn.requested.get(call.id)
-            args, preview = (call.args, "") if asked is None else (asked.args, asked.preview)
-            calls.append(_proposed(call.id, call.name, args, preview))
-        return [self._proposal(calls), *turn.lanes.take()]
+        asked = [turn.requested[call.id] for call in turn.calls if call.id in turn.requested]
+        told = [self._proposal(asked)] if asked else []
+        return [*told, *turn.lanes.take()]
 
-    def _proposal(self, calls: list[ProposedToolCall]) -> RunEvent:
-        self.proposed.update(CallId(call.call_id) for call in calls)
-        return RunEvent(tools_proposed=ToolsProposedEvent(calls=calls))
+    def _proposal(self, asked: Sequence[ApprovalRequested]) -> RunEvent:
+        self.proposed.update(event.call_id for event in asked)
+        return RunEvent(tools_proposed=ToolsProposedEvent(calls=map(_proposed, asked)))
 
     # ------------------------------------------------------------------ calls
 
@@ -256,9 +254,11 @@ def failed(error: str, run_id: str = "") -> RunEvent:
     return RunEvent(failed=RunFailedEvent(run_id=run_id, error=error))
 
 
-def _proposed(call_id: CallId, name: str, args: dict[str, object], preview: str) -> ProposedToolCall:
-    arguments = encode(args, order="sorted").decode()
-    return ProposedToolCall(call_id=call_id, name=name, arguments_json=arguments, preview=preview)
+def _proposed(event: ApprovalRequested) -> ProposedToolCall:
+    arguments = encode(event.args, order="sorted").decode()
+    return ProposedToolCall(
+        call_id=event.call_id, name=event.tool, arguments_json=arguments, preview=event.preview
+    )
 
 
 def _started(call_id: CallId) -> RunEvent:

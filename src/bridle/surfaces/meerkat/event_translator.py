@@ -17,7 +17,7 @@ import re
 import msgspec
 
 from bridle.core.budget import BudgetKind
-from bridle.core.ids import SessionId
+from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, StopReason, Text
 from bridle.core.protocol import (
     Aborted,
@@ -111,6 +111,8 @@ class EventTranslator:
         self._awaits_prompt = False
         self._stop_reason: StopReason | None = None
         self._denied_by_hook = False
+        self._not_started: set[CallId] = set()
+        """Calls of the model that have not begun; one that is refused begins and ends at once."""
 
     def add(self, item: Record | Delta) -> list[AgentEvent]:
         """Return the events for one record or delta; most give none or one."""
@@ -167,6 +169,7 @@ class EventTranslator:
     def _reply(self, event: ModelReplied) -> list[AgentEvent]:
         self._stop_reason = event.stop_reason
         message, events = event.message, list[AgentEvent]()
+        self._not_started = {call.id for call in message.calls}
         if reasoning := message.reasoning:
             events.append(ReasoningComplete(reasoning))
         if text := message.text:
@@ -186,12 +189,13 @@ class EventTranslator:
     def _add_work(self, record: Record) -> list[AgentEvent]:
         match record.event:
             case ToolStarted() as event:
+                self._not_started.discard(event.call_id)
                 started = ToolExecutionStarted(event.call_id, event.tool)
                 if event.parent is None:
                     return [started]
                 return [ToolCallRequested(event.call_id, event.tool, event.args), started]
             case ToolFinished() as event:
-                return _finished(event)
+                return self._finish(event)
             case OurCompactionStarted() as event:
                 return [CompactionStarted(event.input_tokens, event.history_tokens, event.messages)]
             case Compacted() as event:
@@ -204,6 +208,12 @@ class EventTranslator:
                 return [Retrying(event.attempt, event.max_attempts, event.message, event.delay_ms)]
             case _:
                 return self._add_hook(record)
+
+    def _finish(self, event: ToolFinished) -> list[AgentEvent]:
+        call_id, name = event.result.call_id, event.result.name
+        is_refused = call_id in self._not_started
+        self._not_started.discard(call_id)
+        return [*([ToolExecutionStarted(call_id, name)] if is_refused else []), *_finished(event)]
 
     def _add_hook(self, record: Record) -> list[AgentEvent]:
         match record.event:

@@ -62,10 +62,12 @@ class ProblemDocument(Struct, frozen=True, omit_defaults=True, kw_only=True):
     run_id: str = ""
     outcome: str = ""
     """The outcome of the run that the request was about."""
+    text: str = ""
+    """What the model said before the run reached a limit."""
 
 
 def document(problem: ErrorKind, detail: str = "", *, hint: str = "", **about: str) -> ProblemDocument:
-    """Create a document; `about` sets instance, session_id, run_id and outcome."""
+    """Create a document; `about` sets instance, session_id, run_id, outcome, text."""
     detail = detail[:MAX_DETAIL_CHARS] or problem.title
     return ProblemDocument(
         type="about:blank",

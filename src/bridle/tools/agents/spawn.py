@@ -80,6 +80,11 @@ def parse_order(tool: str, args: dict[str, Any], call_id: CallId) -> ChildReques
 
 
 def _spawn_order(args: dict[str, Any], call_id: CallId) -> ChildRequest:
+    if args.get("context") is not None:
+        raise ToolError(
+            'agent_spawn takes no "context": its sub-agent knows only the prompt',
+            hint="agent_fork passes the conversation",
+        )
     return ChildRequest(
         prompt=_prompt(args),
         agent=_text(args, "agent"),

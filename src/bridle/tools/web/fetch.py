@@ -1,8 +1,6 @@
 """The tool that reads a web page."""
 
 import asyncio
-import os
-import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
@@ -16,6 +14,7 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.system.processes import kill_child
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import WithoutPreview, description, integer_arg, text_arg
 from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, title_of
@@ -54,8 +53,7 @@ async def convert_html(
         out, _ = await process.communicate(html.encode(errors="replace"))
     finally:
         if process.returncode is None:
-            with suppress(ProcessLookupError):  # Process.kill() may take the exit status from asyncio
-                os.kill(process.pid, signal.SIGKILL)
+            kill_child(process)
             await process.communicate()
     if process.returncode != 0:
         raise ToolError(f"{base_url} is too complex to convert", hint='ask for the format "html"')

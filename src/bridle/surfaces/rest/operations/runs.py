@@ -240,6 +240,8 @@ def _ended(result: Result) -> Response:
     if problem is None:
         return json_response(run_result(result))
     about = {"session_id": result.session_id, "run_id": result.run_id, "outcome": result.outcome}
+    if result.has_answer:
+        about["text"] = result.text
     rules = rules_needed(result)
     hint = f"to allow it, add the rule allow {', '.join(rules)}" if rules else ""
     return ProblemResponse(document(problem, result.reason, hint=hint, **about))
