@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 from msgspec import Struct
 
 from bridle.core.ids import RunId, SessionId
-from bridle.core.protocol import AnyCommand, Delta, Record
+from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delta, Record, SessionOptions
 from bridle.core.queries import Query
 
 if TYPE_CHECKING:  # a thin client has no tools
@@ -70,9 +70,18 @@ class SessionApi(Protocol):
         ...
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one, and the options of its runs.
+
+        Raises ConfigError for an unknown agent, UsageError for options that no run could start with.
+        """
         ...
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

@@ -91,6 +91,7 @@ NEEDS: dict[str, Scope] = {
     "pin": "run",
     "rename": "run",
     "archive": "run",
+    "configure": "admin",
 }
 """The scope that each method of the session API and each command needs; questions carry their own."""
 

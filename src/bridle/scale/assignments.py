@@ -37,6 +37,7 @@ from bridle.core.protocol import (
     Command,
     Compact,
     Compacted,
+    Configure,
     Decide,
     DropQueued,
     EditQueued,
@@ -62,7 +63,7 @@ from bridle.sessions.service import SessionService
 # The state of a session that this worker drives.
 
 
-AROUND_RUNS = (Rename, Pin, Archive, EditQueued, DropQueued)
+AROUND_RUNS = (Rename, Pin, Configure, Archive, EditQueued, DropQueued)
 """Commands that do not need a resting run to be resumed."""
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bridle.core.errors import BridleError, NotDrivenHere, SessionBusy
 from bridle.core.ids import SessionId
 from bridle.core.ports import ToolDispatcher
-from bridle.core.protocol import AnyCommand, Delete, Delta, Fork, Record
+from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delete, Delta, Fork, Record, SessionOptions
 from bridle.core.queries import IsRunning, ListSessions, Query, Status
 from bridle.core.session_api import Receipt, SessionApi, SessionNews
 from bridle.core.session_status import SessionStatus
@@ -158,10 +158,18 @@ class ClusterApi:
         self._runner = runner
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
-        return await self._service.create(cwd=cwd, agent=agent, title=title, session_id=session_id)
+        """Create a session with an agent, or the default one, and the options of its runs."""
+        return await self._service.create(
+            cwd=cwd, agent=agent, title=title, session_id=session_id, options=options
+        )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
         """Submit a command to a session; raises SessionError if it is refused."""

@@ -20,6 +20,7 @@ from bridle.core.protocol import (
     Cancel,
     Command,
     Compact,
+    Configure,
     Decide,
     DropQueued,
     EditQueued,
@@ -33,12 +34,13 @@ from bridle.core.protocol import (
     Resume,
     Rewind,
     SessionArchived,
+    SessionConfigured,
     SessionTitled,
     Steer,
 )
 from bridle.core.session_api import Receipt
 from bridle.sessions.children.run_children import SubAgents
-from bridle.sessions.command_checks import check_command
+from bridle.sessions.command_checks import check_command, configured_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.run.maintenance import Maintenance
@@ -209,6 +211,9 @@ class Actor:
                 await self._record(Pinned(command.text, command.pinned))
             case Rename():
                 await self._record(SessionTitled(command.title))
+            case Configure():
+                settings = configured_options(self.journal.session.known.settings, command)
+                await self._record(SessionConfigured(settings))
             case Archive():
                 await self._archive(command)
         return self._receipt()
@@ -241,7 +246,8 @@ class Actor:
         await self._record(SessionArchived(command.archived))
 
     async def _record(
-        self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped | Pinned
+        self,
+        event: SessionTitled | SessionArchived | SessionConfigured | QueueEdited | QueueDropped | Pinned,
     ) -> None:
         async with self.runs.claim.starting:  # a run that is just starting may be taking the claim
             if self.is_busy:

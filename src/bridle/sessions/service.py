@@ -13,6 +13,7 @@ from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import Message, Text
 from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, implements
 from bridle.core.protocol import (
+    LIKE_AGENT,
     Aborted,
     AnyCommand,
     Cancel,
@@ -26,6 +27,7 @@ from bridle.core.protocol import (
     RunEnded,
     RunOptions,
     SessionCreated,
+    SessionOptions,
     Steer,
 )
 from bridle.core.queries import Query, Records
@@ -35,6 +37,7 @@ from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
+from bridle.sessions.command_checks import check_session_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
@@ -59,13 +62,24 @@ class SessionService:
         self._queries = Queries(engine, self._roster)
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one, and the options of its runs.
+
+        Raises ConfigError for an unknown agent, UsageError for options that no run could start with.
+        """
+        check_session_options(options)
         session = self._named(session_id)
         agent = agent or self._engine.settings.agent
         self._engine.load_agent(agent, cwd)
-        await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
+        created = SessionCreated(session, cwd, agent, title, options=options)
+        await self._engine.store.append(session, 0, [created])
         self._bus.announce(session)
         return session
 
@@ -150,10 +164,10 @@ class SessionService:
         records = await self._queries.records(Records(session))
         if command.at is not None:
             check_seq(session, records, command.at)
-        created = fold(records).known
+        known = fold(records).known
         child = self._named(command.session_id)
-        title = f"{created.title} (fork)" if created.title else ""
-        origin = SessionCreated(child, created.created.cwd, created.created.agent, title, session)
+        title = f"{known.title} (fork)" if known.title else ""
+        origin = replace(known.created, session_id=child, title=title, parent=session, options=known.settings)
         events = fork_at(records, command.at or records[-1].seq, origin)
         await self._engine.store.append(child, 0, events)
         self._bus.announce(child)

@@ -235,6 +235,22 @@ async def test_the_first_run_can_be_put_off():
         assert play.requests[0].messages == (Message("user", (Text("Know this."), Text("Now?"))),)
 
 
+@pytest.mark.parametrize("initial_turn", ["run_immediately", "deferred"])
+async def test_another_process_starts_runs_with_what_a_session_was_created_with(initial_turn: str):
+    first, second = Play(says("one"), says("two")), Play(says("one"), says("two"))
+    made = {"system_prompt": "Be brief.", "max_tokens": 50, "mode": "plan", "enable_builtins": False}
+    read_file = [SmallTool("read_file", str)]
+    async with Stage(first, tools=read_file) as stage, talking(stage.service) as talk:
+        created = await talk.call("session/create", prompt="a", initial_turn=initial_turn, **made)
+    async with Stage(second, tools=read_file, store=stage.store) as other, talking(other.service) as talk:
+        await talk.call("turn/start", session_id=created["session_id"], prompt="b")
+        shown = await talk.call("session/context", session_id=created["session_id"])
+
+    [request] = second.requests
+    assert (request.system, request.max_output_tokens, request.tools) == ("Be brief.", 50, ())
+    assert (shown["system"], shown["tools"]) == ("Be brief.", [])
+
+
 async def test_a_session_whose_first_prompt_is_refused_is_not_left_behind():
     async with Stage(Play()) as stage, talking(stage.service) as talk:
         code, words = await fails(talk, "session/create", prompt="hi", output_schema={"type": 7})

@@ -17,6 +17,7 @@ from bridle.core.protocol.call_events import (
     ToolStarted,
 )
 from bridle.core.protocol.commands import (
+    LIKE_AGENT,
     MAX_PROMPT_BYTES,
     Answer,
     AnyCommand,
@@ -25,6 +26,7 @@ from bridle.core.protocol.commands import (
     Command,
     CommandKind,
     Compact,
+    Configure,
     Decide,
     Delete,
     Delivery,
@@ -39,6 +41,7 @@ from bridle.core.protocol.commands import (
     Rewind,
     RewindScope,
     RunOptions,
+    SessionOptions,
     Steer,
 )
 from bridle.core.protocol.deltas import (
@@ -71,6 +74,7 @@ from bridle.core.protocol.session_events import (
     RunResumed,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionCreated,
     SessionFacts,
     SessionTitled,
@@ -109,6 +113,7 @@ from bridle.core.protocol.values import (
 )
 
 __all__ = [
+    "LIKE_AGENT",
     "MAX_PROMPT_BYTES",
     "Aborted",
     "Answer",
@@ -131,6 +136,7 @@ __all__ = [
     "CompactionFailed",
     "CompactionStarted",
     "CompactionTrigger",
+    "Configure",
     "Decide",
     "Delete",
     "Delivery",
@@ -186,8 +192,10 @@ __all__ = [
     "RunStarted",
     "SeenFile",
     "SessionArchived",
+    "SessionConfigured",
     "SessionCreated",
     "SessionFacts",
+    "SessionOptions",
     "SessionTitled",
     "Steer",
     "TakenPrompt",

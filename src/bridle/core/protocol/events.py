@@ -30,6 +30,7 @@ from bridle.core.protocol.session_events import (
     RunResumed,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionCreated,
     SessionTitled,
 )
@@ -56,6 +57,7 @@ from bridle.core.protocol.turn_events import (
 Event = (
     SessionCreated
     | SessionTitled
+    | SessionConfigured
     | SessionArchived
     | PromptQueued
     | QueueEdited

@@ -27,7 +27,7 @@ MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path
 
 SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
 WEB_TOOLS = ("web_fetch", "download")
-CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel")
+CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel", "send_message")
 MEMORY_TOOLS = ("memory_search",)
 OTHER_TOOLS = (
     "read_file edit_file write_file list_files multi_edit python grep glob skill ask_user datetime todos "
@@ -283,7 +283,8 @@ def _options(params: RunParams) -> RunOptions:
         env=params.shell_env or {},
         system="" if isinstance(system, SystemPromptDisable) else system,
         tools=None if overlay.allowed_tools is None else tuple(overlay.allowed_tools),
-        without_tools=(*_left_out(params), *(overlay.blocked_tools or ())),
+        without_builtins=tuple(_left_out(params)),
+        without_tools=tuple(overlay.blocked_tools or ()),
         hooks=read_hook_override(params.hooks_override or {}),
         output_schema=params.output_schema,
         output_retries=RunOptions().output_retries if retries is None else retries,
