@@ -120,6 +120,7 @@ def _engine(
         environ=command_environment(settings, environ),
         retry=settings.retry.policy(),
         # A tool that ends itself at its timeout can give a better message, so allow it some more time.
+        embedded=frozenset(tool.spec.name for tool in extensions.tools),
         tool_timeout_s=float(settings.tools.timeout) + TIMEOUT_GRACE_S,
     )
 

@@ -1,9 +1,10 @@
 """Checks incoming commands, and works out the options and keys that a run starts with."""
 
 import hashlib
+from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 from msgspec.json import encode
 from msgspec.structs import replace
 
@@ -42,14 +43,7 @@ def check_command(command: Command) -> None:
 
     Without this, an untyped caller could store a command that cannot be read again.
     """
-    try:
-        msgspec.convert(msgspec.to_builtins(command), Command)
-    except (msgspec.ValidationError, TypeError, RecursionError) as error:
-        raise UsageError(f"the command is invalid: {error}") from None
-    if has_surrogates(command):
-        raise UsageError(
-            "the text contains half a character (a lone surrogate)", hint="send valid Unicode text"
-        )
+    _check_types(command, Command, "the command is invalid")
     if isinstance(command, Decide):
         _check_rules(command)
     if isinstance(command, Prompt | Resume):
@@ -68,6 +62,17 @@ def check_command(command: Command) -> None:
         raise UsageError(
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
+        )
+
+
+def _check_types(value: Struct, kind: Any, problem: str) -> None:
+    try:
+        msgspec.convert(msgspec.to_builtins(value), kind)
+    except (msgspec.ValidationError, TypeError, RecursionError) as error:
+        raise UsageError(f"{problem}: {error}") from None
+    if has_surrogates(value):
+        raise UsageError(
+            "the text contains half a character (a lone surrogate)", hint="send valid Unicode text"
         )
 
 
@@ -123,7 +128,8 @@ def resumed_options(run: RunState, changed: RunOptions) -> RunOptions:
 
 
 def check_session_options(options: SessionOptions) -> None:
-    """Refuse options that no run could start with; raises UsageError."""
+    """Refuse options that could not be stored, or that no run could start with; raises UsageError."""
+    _check_types(options, SessionOptions, "the options of the session are invalid")
     try:
         for action in ACTIONS:
             for text in getattr(options, action):

@@ -70,6 +70,8 @@ class ToolNeeds(Struct, frozen=True):
     max_server_tokens: int
     """How many tokens the servers' tools may take before they are found by search."""
     code: bool = False
+    embedded: frozenset[str] = frozenset()
+    """Names of tools of the embedding program."""
 
     def usable(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools that are useful in the run's folder."""
@@ -79,7 +81,8 @@ class ToolNeeds(Struct, frozen=True):
         """Return whether the run may use a tool that no client provides."""
         name, options = tool.spec.name, self.options
         is_on = options.builtins is None or is_among(name, options.builtins)
-        return is_on and not is_among(name, options.without_builtins) and self.allows_of_client(tool)
+        is_on = is_on and not is_among(name, options.without_builtins)
+        return (is_on or name in self.embedded) and self.allows_of_client(tool)
 
     def allows_of_client(self, tool: Tool) -> bool:
         """Return whether the run may use a tool of a client: the session's choice is about the others."""
@@ -278,7 +281,9 @@ async def set_up(
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
     max_server_tokens = int(model.window_tokens * engine.settings.mcp.share)
-    wants = ToolNeeds(options, agent.tools, cwd, model.window_tokens, max_server_tokens, code)
+    wants = ToolNeeds(
+        options, agent.tools, cwd, model.window_tokens, max_server_tokens, code, engine.embedded
+    )
     dispatcher = _dispatcher(engine, session_id, offer, wants)
     agent = replace(agent, prompt=_prompt(agent, options, offer, dispatcher if code else None))
     tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""

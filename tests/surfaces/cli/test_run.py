@@ -705,3 +705,21 @@ def test_a_run_on_a_scripted_model_loads_no_library_for_the_web(bridle: Bridle):
     )
 
     assert done.stdout.splitlines()[-1] == b"set()"
+
+
+# ---------------------------------------------------------------------------- what a session keeps
+
+
+def test_a_continued_session_is_as_it_was_made(bridle: Bridle):
+    model = bridle.script(DONE, DONE, DONE)
+    flags = ("--plan", "--max-turns", "9", "--deny", "read_file(secret/**)", "--model", model)
+    stream = ("--output", "stream-json", "--continue", "--max-turns", "3")
+
+    bridle("run", *flags, "one")
+    bridle("run", "--continue", "two")
+    lines = [json.loads(line) for line in bridle("run", *stream, "three").out.splitlines()]
+    [start] = [line["event"] for line in lines if line.get("event", {}).get("type") == "run_started"]
+
+    assert (start["mode"], start["model"]) == ("plan", model)
+    assert start["limits"]["turns"] == 3
+    assert start["options"]["deny"] == ["read_file(secret/**)"]

@@ -42,7 +42,7 @@ class SessionOptions(Struct, frozen=True, omit_defaults=True):
     system: str | None = None
     """Replaces the agent's instructions."""
     builtins: tuple[str, ...] | None = None
-    """The only tools besides those of clients, out of the agent's."""
+    """The only tools besides those of clients and of an embedding program, out of the agent's."""
     without_builtins: tuple[str, ...] = ()
     """Tools that are turned off; a client may provide its own of the same name."""
     hooks: HookOverride = HookOverride()
