@@ -9,6 +9,9 @@ from msgspec import Struct
 AccessClass = Literal["read", "write", "execute", "network"]
 SubjectKind = Literal["path", "command", "domain", "text"]
 
+SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
+"""The tools that run commands, and those for the jobs they leave running."""
+
 
 class ToolSpec(Struct, frozen=True):
     """What the model sees of a tool."""

@@ -14,6 +14,7 @@ from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Text
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import (
+    LIKE_AGENT,
     MAX_PROMPT_BYTES,
     Command,
     Configure,
@@ -154,7 +155,8 @@ def configured_options(now: SessionOptions, command: Configure) -> SessionOption
 
 def new_run_options(session: Session, given: RunOptions) -> RunOptions:
     """Return the options of a new run: those of the session, with those given for the run."""
-    return merge_options(RunOptions(**structs.asdict(session.known.options)), given)
+    kept = session.known.options
+    return given if kept == LIKE_AGENT else merge_options(RunOptions(**structs.asdict(kept)), given)
 
 
 def merge_options(first: RunOptions, changed: RunOptions) -> RunOptions:

@@ -712,10 +712,10 @@ def test_a_run_on_a_scripted_model_loads_no_library_for_the_web(bridle: Bridle):
 
 def test_a_continued_session_is_as_it_was_made(bridle: Bridle):
     model = bridle.script(DONE, DONE, DONE)
-    flags = ("--plan", "--max-turns", "9", "--deny", "read_file(secret/**)", "--model", model)
+    flags = ("--plan", "--max-turns", "9", "--deny", "read_file(secret/**)", "--system", "Be a pirate.")
     stream = ("--output", "stream-json", "--continue", "--max-turns", "3")
 
-    bridle("run", *flags, "one")
+    bridle("run", *flags, "--no-shell", "--model", model, "one")
     bridle("run", "--continue", "two")
     lines = [json.loads(line) for line in bridle("run", *stream, "three").out.splitlines()]
     [start] = [line["event"] for line in lines if line.get("event", {}).get("type") == "run_started"]
@@ -723,3 +723,5 @@ def test_a_continued_session_is_as_it_was_made(bridle: Bridle):
     assert (start["mode"], start["model"]) == ("plan", model)
     assert start["limits"]["turns"] == 3
     assert start["options"]["deny"] == ["read_file(secret/**)"]
+    assert start["options"]["system"] == "Be a pirate."
+    assert "bash" in start["options"]["without_builtins"]

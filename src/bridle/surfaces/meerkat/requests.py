@@ -18,14 +18,13 @@ from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Part, Text
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
-from bridle.core.tool import ToolSpec
+from bridle.core.tool import SHELL_TOOLS, ToolSpec
 from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_BLOCKS = 1_000
 MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path
 
-SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
 WEB_TOOLS = ("web_fetch", "download")
 CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel", "send_message")
 MEMORY_TOOLS = ("memory_search",)
