@@ -7,7 +7,7 @@ import pytest
 from bridle.core.budget import Limits
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
-from bridle.core.messages import ToolCall, user_message
+from bridle.core.messages import Message, Text, ToolCall, user_message
 from bridle.core.ports import ToolOutput
 from bridle.core.protocol import (
     Configure,
@@ -291,3 +291,35 @@ def test_of_two_lists_of_tools_only_what_both_have_is_left(first: Any, changed: 
     )
 
     assert (merged.tools, merged.builtins) == (both, both)
+
+
+# ---------------------------------------------------------------------------- first messages
+
+
+async def test_a_session_can_begin_with_messages():
+    play = Play(says("unused"), says("two"))
+    first = (user_message("Know this."), Message("assistant", (Text("I do."),)))
+    async with Stage(play) as stage:
+        stage.session = await stage.service.create(cwd="/", session_id=S, messages=first)
+        await stage.run("Now?")
+        facts = (await stage.service.ask(Status(S))).facts
+
+    assert play.requests[0].messages == (*first, user_message("Now?"))
+    assert (facts.title, facts.totals.messages) == ("Know this.", 4)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [Message("assistant", (Text("I do."),))],
+        [user_message("x"), Message("assistant", (call("c", "look"),))],
+        [user_message("x" * (4 * 1024 * 1024 + 1))],
+        [Message("user", ())],
+        [Message("system", (Text("x"),))],  # type: ignore[arg-type]
+        [user_message("\ud800")],
+    ],
+)
+async def test_messages_that_no_session_can_begin_with_are_refused(messages: list[Message]):
+    async with Stage(Play()) as stage:
+        with pytest.raises(UsageError):
+            await stage.service.create(cwd="/", messages=messages)

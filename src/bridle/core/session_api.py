@@ -3,13 +3,14 @@
 A command changes a session (`submit`); a query only reads (`ask`, see core/queries.py).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 from msgspec import Struct
 
 from bridle.core.ids import RunId, SessionId
+from bridle.core.messages import Message
 from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delta, Record, SessionOptions
 from bridle.core.queries import Query
 
@@ -77,10 +78,12 @@ class SessionApi(Protocol):
         title: str = "",
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
     ) -> SessionId:
         """Create a session with an agent, or the default one, and the options of its runs.
 
-        Raises ConfigError for an unknown agent, UsageError for options that no run could start with.
+        It begins with `messages`, before those of its first run. Raises ConfigError for an unknown agent,
+        UsageError for options that no run could start with.
         """
         ...
 

@@ -5,7 +5,7 @@ the worker that drives the session, or to one that can.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, TypeVar, overload
 
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError, NotDrivenHere, SessionBusy
 from bridle.core.ids import SessionId
+from bridle.core.messages import Message
 from bridle.core.ports import ToolDispatcher
 from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delete, Delta, Fork, Record, SessionOptions
 from bridle.core.queries import IsRunning, ListSessions, Query, Status
@@ -165,10 +166,11 @@ class ClusterApi:
         title: str = "",
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
     ) -> SessionId:
         """Create a session with an agent, or the default one, and the options of its runs."""
         return await self._service.create(
-            cwd=cwd, agent=agent, title=title, session_id=session_id, options=options
+            cwd=cwd, agent=agent, title=title, session_id=session_id, options=options, messages=messages
         )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

@@ -11,7 +11,7 @@ surface ─▶ TenantApi ─▶ SessionApi
 The SessionNotFound is the same as for a session that does not exist.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar, overload
 
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError, NotAllowed, SessionNotFound
 from bridle.core.ids import SessionId
+from bridle.core.messages import Message
 from bridle.core.ports import ToolDispatcher
 from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delta, Fork, Prompt, Record, Resume, SessionOptions
 from bridle.core.protocol.values import snake
@@ -75,6 +76,7 @@ class TenantApi:
         title: str = "",
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
     ) -> SessionId:
         """Create a session of the tenant, in one of its folders.
 
@@ -86,7 +88,7 @@ class TenantApi:
             if not self._principal.is_cluster_admin:
                 check_options(options, tenant)
             return await self._api.create(
-                cwd=cwd, agent=agent, title=title, session_id=session, options=options
+                cwd=cwd, agent=agent, title=title, session_id=session, options=options, messages=messages
             )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

@@ -1,6 +1,7 @@
 """Checks incoming commands, and works out the options and keys that a run starts with."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -138,6 +139,22 @@ def check_session_options(options: SessionOptions) -> None:
         options.limits.check()
     except ConfigError as error:
         raise UsageError(error.message, hint=error.hint) from None
+
+
+def check_first_messages(messages: Sequence[Message]) -> None:
+    """Refuse messages that no session can begin with; raises UsageError."""
+    for message in messages:
+        _check_types(message, Message, "a first message is invalid")
+        is_plain = all(isinstance(part, Text | Media) for part in message.parts)
+        if message.role not in ("user", "assistant") or not message.parts or not is_plain:
+            raise UsageError("a session can begin with text and media of the user and the assistant only")
+    if messages and messages[0].role != "user":
+        raise UsageError("the first message of a session must be the user's")
+    if sum(len(message.text.encode()) for message in messages) > MAX_PROMPT_BYTES:
+        raise UsageError(
+            f"the first messages are longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+            hint="put the text into a file and name the file in the prompt",
+        )
 
 
 def configured_options(now: SessionOptions, command: Configure) -> SessionOptions:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 from msgspec.structs import replace
 
+from bridle.core.context import estimate_message
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.mcp_servers import MCP_PREFIX
@@ -21,6 +22,7 @@ from bridle.core.protocol import (
     Delete,
     Delta,
     Fork,
+    MessageAdded,
     Notice,
     Prompt,
     Record,
@@ -37,7 +39,7 @@ from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
-from bridle.sessions.command_checks import check_session_options
+from bridle.sessions.command_checks import check_first_messages, check_session_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
@@ -69,17 +71,17 @@ class SessionService:
         title: str = "",
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
     ) -> SessionId:
-        """Create a session with an agent, or the default one, and the options of its runs.
-
-        Raises ConfigError for an unknown agent, UsageError for options that no run could start with.
-        """
+        """Create a session; raises ConfigError for an unknown agent, UsageError for what no run could use."""
         check_session_options(options)
+        check_first_messages(messages)
         session = self._named(session_id)
         agent = agent or self._engine.settings.agent
         self._engine.load_agent(agent, cwd)
         created = SessionCreated(session, cwd, agent, title, options=options)
-        await self._engine.store.append(session, 0, [created])
+        first = [MessageAdded(message, "import", estimate_message(message)) for message in messages]
+        await self._engine.store.append(session, 0, [created, *first])
         self._bus.announce(session)
         return session
 

@@ -160,7 +160,11 @@ async def test_what_is_not_offered_is_refused_and_leaves_nothing(
         ({"agent": "nobody"}, 400, 'no agent named "nobody"'),
         ({"model": "nobody/x"}, 400, 'model "nobody/x": no provider named "nobody"'),
         ({"prompt": ""}, 400, "the prompt is empty"),
-        ({"initial_turn": "deferred"}, 400, "body: prompt: a deferred session cannot keep it"),
+        (
+            {"initial_turn": "deferred", "output_schema": {"type": "string"}},
+            400,
+            "body: output_schema: a deferred session cannot keep it",
+        ),
         (
             {"initial_turn": "deferred", "prompt": "", "shell_env": {"LANG": "C"}},
             400,
@@ -191,7 +195,14 @@ async def test_a_deferred_session_waits_for_its_first_message(
     assert answered.json()["text"] == "Hello."
 
 
-@pytest.mark.parametrize("first", [{"prompt": "x"}, {"prompt": "", "initial_turn": "deferred"}])
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"prompt": "x"},
+        {"prompt": "x", "initial_turn": "deferred"},
+        {"prompt": "", "initial_turn": "deferred"},
+    ],
+)
 async def test_a_session_remembers_how_it_was_made_in_another_process(
     home: Path, tmp_path: Path, env: dict[str, str], first: dict[str, Any]
 ):
@@ -211,10 +222,17 @@ async def test_a_session_remembers_how_it_was_made_in_another_process(
             body = {"session_id": session, "prompt": "y", "enable_shell": True}
             assert (await house.post(f"/sessions/{session}/messages", body)).json()["text"] == "Hello."
         shown = (await house.get(f"/sessions/{session}/context")).json()
+        state = (await house.get(f"/sessions/{session}")).json()
         records = await house.service.ask(Records(session))
 
     starts = [record.event for record in records if isinstance(record.event, RunStarted)]
+    assert [message["parts"][0]["text"] for message in shown["messages"] if message["role"] == "user"] == [
+        *([first["prompt"]] if first["prompt"] else []),
+        "y",
+        "y",
+    ]
     assert {(start.mode, start.options.system) for start in starts} == {("plan", "Be a pirate.")}
+    assert (state["options"]["mode"], state["options"]["system"]) == ("plan", "Be a pirate.")
     assert (shown["system"], shown["tools"]) == ("Be a pirate.", [])
 
 

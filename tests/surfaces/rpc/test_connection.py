@@ -232,7 +232,7 @@ async def test_the_first_run_can_be_put_off():
 
         assert list(created) == ["session_id"]
         assert (result["text"], play.requests[0].system) == ("Hello.", "Be brief.")
-        assert play.requests[0].messages == (Message("user", (Text("Know this."), Text("Now?"))),)
+        assert play.requests[0].messages == (user_message("Know this."), user_message("Now?"))
 
 
 @pytest.mark.parametrize("initial_turn", ["run_immediately", "deferred"])
@@ -247,6 +247,7 @@ async def test_another_process_starts_runs_with_what_a_session_was_created_with(
         shown = await talk.call("session/context", session_id=created["session_id"])
 
     [request] = second.requests
+    assert [message.text for message in request.messages if message.role == "user"] == ["a", "b"]
     assert (request.system, request.max_output_tokens, request.tools) == ("Be brief.", 50, ())
     assert (shown["system"], shown["tools"]) == ("Be brief.", [])
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from bridle.core.codec import ErrorData
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import Media
+from bridle.core.messages import Media, Message
 from bridle.core.protocol import AnyCommand, SessionOptions
 from bridle.core.protocol.values import snake
 from bridle.core.queries import AnyQuery
@@ -65,6 +65,7 @@ class Create(AskKind, frozen=True):
     title: str = ""
     session_id: SessionId | None = None
     options: SessionOptions = SessionOptions()
+    messages: tuple[Message, ...] = ()
 
 
 class Submit(AskKind, frozen=True):

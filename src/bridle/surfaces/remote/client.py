@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from bridle.core.codec import decode_record, encode
 from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
+from bridle.core.messages import Message
 from bridle.core.protocol import (
     LIKE_AGENT,
     AnyCommand,
@@ -163,9 +164,10 @@ class RemoteService:
         title: str = "",
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
     ) -> SessionId:
         """Create a session with an agent, or the default one, and the options of its runs."""
-        ask = Create(cwd, agent, title, session_id, _with_full_path(options))
+        ask = Create(cwd, agent, title, session_id, _with_full_path(options), tuple(messages))
         return SessionId(await self._connection.ask(ask, str))
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

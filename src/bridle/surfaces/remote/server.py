@@ -272,6 +272,7 @@ class _Connection:
                     title=ask.title,
                     session_id=ask.session_id,
                     options=ask.options,
+                    messages=ask.messages,
                 )
             case Submit():
                 return await self._api.submit(ask.session, ask.command)

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from bridle.app import skills_in
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import SessionId, is_session_id
-from bridle.core.messages import Message
 from bridle.core.protocol import (
     ApprovalRequested,
     Cancel,
@@ -94,6 +93,7 @@ class RpcRuns:
         """Create a session, and start its first run unless that is deferred."""
         cwd = await asyncio.to_thread(self._context.folders.path, params.cwd)
         order = await self._with_skills(to_run_request(params), cwd)
+        is_deferred = params.initial_turn == "deferred"
         session, is_new = await open_session(
             self._api,
             cwd=cwd,
@@ -101,9 +101,10 @@ class RpcRuns:
             title=params.title,
             key=order.key,
             options=order.options.of_session,
+            messages=(order.message,) if is_deferred and order.message.parts else (),
         )
         order = replace(order, options=order.options.of_run)
-        if params.initial_turn == "deferred":
+        if is_deferred:
             if len(self._deferred) >= MAX_DEFERRED:
                 del self._deferred[next(iter(self._deferred))]
             self._deferred[session] = order
@@ -261,9 +262,9 @@ def _over(options: RunOptions, first: RunOptions) -> RunOptions:
 
 
 def _joined(first: RunRequest, order: RunRequest) -> RunRequest:
-    """Combine a deferred order with the first turn."""
+    """Combine a deferred order, whose message the session has already, with the first turn."""
     return RunRequest(
-        message=Message("user", (*first.message.parts, *order.message.parts)),
+        message=order.message,
         options=_over(order.options, first.options),
         tools=(*first.tools, *order.tools),
         key=order.key,

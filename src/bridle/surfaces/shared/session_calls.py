@@ -2,12 +2,14 @@
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bridle.core.errors import KeyTaken, SessionConflict, SessionNotRunning
 from bridle.core.ids import RunId, SessionId
+from bridle.core.messages import Message
 from bridle.core.protocol import LIKE_AGENT, Aborted, Fork, Record, RunEnded, SessionCreated, SessionOptions
 from bridle.core.queries import Records
 from bridle.core.session import Session, fold
@@ -77,6 +79,7 @@ async def open_session(
     title: str,
     key: str = "",
     options: SessionOptions = LIKE_AGENT,
+    messages: Sequence[Message] = (),
 ) -> tuple[SessionId, bool]:
     """Begin a session, or find the one of the same key; tells whether it is new.
 
@@ -84,7 +87,9 @@ async def open_session(
     """
     wanted = session_id_for_key("session", key) if key else None
     try:
-        session = await api.create(cwd=cwd, agent=agent, title=title, session_id=wanted, options=options)
+        session = await api.create(
+            cwd=cwd, agent=agent, title=title, session_id=wanted, options=options, messages=messages
+        )
     except SessionConflict:
         if wanted is None:
             raise

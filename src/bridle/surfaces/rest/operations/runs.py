@@ -1,6 +1,7 @@
 """Operations that run prompts in Meerkat's format: create a session, send a message, interrupt a run."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from bridle.app import skills_in
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId
-from bridle.core.messages import Text
+from bridle.core.messages import Message, Text
 from bridle.core.protocol import Cancel, Delete, Prompt, RunOptions
 from bridle.surfaces.meerkat.requests import CreateParams, RunParams, RunRequest, TurnParams, to_run_request
 from bridle.surfaces.meerkat.results import RunResult, run_result
@@ -81,9 +82,8 @@ class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 OF_FIRST_RUN = (
-    "prompt output_schema structured_output_retries preload_skills skill_refs skill_references "
-    "additional_instructions injected_context shell_env turn_tool_overlay flow_tool_overlay external_tools "
-    "session_events verbose approvals"
+    "output_schema structured_output_retries shell_env turn_tool_overlay flow_tool_overlay session_events "
+    "approvals"
 ).split()
 """Fields of a new session that only its first run has."""
 
@@ -133,7 +133,8 @@ async def _create(request: ValidRequest[NewSession, Nothing, Preferring]) -> Res
     cwd = await asyncio.to_thread(request.context.folders.path, body.cwd)
     if body.initial_turn == "deferred":
         _check_deferred(body)
-        session, _ = await _open(request, cwd, to_run_request(body).options)
+        known = await _to_run_request(request.context, body, cwd)
+        session, _ = await _open(request, cwd, known.options, (known.message,) if known.message.parts else ())
         return json_response(Opened(session), 201, {"location": f"/sessions/{session}"})
     run_request = await _to_run_request(request.context, body, cwd)
     session, is_new = await _open(request, cwd, run_request.options)
@@ -215,7 +216,10 @@ def _key(request: ValidRequest[Any, Nothing, Preferring]) -> str:
 
 
 async def _open(
-    request: ValidRequest[NewSession, Nothing, Preferring], cwd: str, options: RunOptions
+    request: ValidRequest[NewSession, Nothing, Preferring],
+    cwd: str,
+    options: RunOptions,
+    messages: Sequence[Message] = (),
 ) -> tuple[SessionId, bool]:
     body = request.body
     return await open_session(
@@ -225,6 +229,7 @@ async def _open(
         title=body.title,
         key=_key(request),
         options=options.of_session,
+        messages=messages,
     )
 
 

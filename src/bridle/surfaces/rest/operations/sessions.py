@@ -17,6 +17,7 @@ from bridle.core.protocol import (
     Prompt,
     QuestionAsked,
     QueuedPrompt,
+    SessionOptions,
     Steer,
     Totals,
 )
@@ -73,7 +74,7 @@ class SessionState(Struct, frozen=True):
     cwd: str
     agent: str
     model: str
-    """The model of the last run; empty before the first."""
+    """The model of the next run; empty if the agent decides."""
     seq: int
     """The number of its newest record."""
     is_active: bool
@@ -89,6 +90,8 @@ class SessionState(Struct, frozen=True):
     """Questions that wait for a `reply`."""
     queue: tuple[QueuedPrompt, ...]
     totals: Totals
+    options: SessionOptions
+    """The options that its next run starts with."""
 
 
 @operation("GET", "/sessions", "list_sessions", "List sessions, newest first", SessionPage)
@@ -157,6 +160,7 @@ def _state(session_id: SessionId, session: SessionStatus) -> SessionState:
         questions=list(run.questions) if run is not None else [],
         queue=facts.queue,
         totals=facts.totals,
+        options=facts.settings,
     )
 
 
