@@ -41,6 +41,7 @@ from bridle.core.protocol import (
     SessionArchived,
     SessionConfigured,
     SessionCreated,
+    SessionLabelled,
     SessionOptions,
     SessionTitled,
     ToolFinished,
@@ -136,7 +137,9 @@ class Log:
     def _write_aside(self) -> None:
         """Write what a user may do at any time."""
         queued = [item.item_id for item in self._session.known.queue]
-        match self._draw(st.integers(-1, 9)):
+        match self._draw(st.integers(-2, 9)):
+            case -2:
+                self._append(SessionLabelled({"team": self._draw(st.sampled_from(["red", "blue"]))}))
             case -1:
                 self._append(SessionConfigured(self._draw(OPTIONS)))
             case 0:

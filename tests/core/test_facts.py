@@ -19,6 +19,7 @@ from bridle.core.protocol import (
     SessionArchived,
     SessionConfigured,
     SessionFacts,
+    SessionLabelled,
     SessionOptions,
     SessionTitled,
     Totals,
@@ -71,6 +72,13 @@ def test_options_come_from_the_creation_and_are_replaced_as_a_whole():
 
     assert (session.known.settings, session.known.model) == (made, "scripted/a")
     assert (changed.known.settings, changed.known.model) == (SessionOptions(system="Be short."), "")
+
+
+def test_labels_come_from_the_creation_and_are_replaced_as_a_whole():
+    created = replace(CREATED, labels={"team": "red"})
+
+    assert fold(records_of(created)).known.labels == {"team": "red"}
+    assert fold(records_of(created, SessionLabelled({"x": "y"}))).known.labels == {"x": "y"}
 
 
 def test_title_and_archive_are_the_last_said():

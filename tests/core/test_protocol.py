@@ -165,6 +165,7 @@ def test_defaults_never_change():
             "parent": None,
             "forked_at": None,
             "options": SessionOptions(),
+            "labels": {},
         },
         "SessionTitled": {"model": "", "usage": Usage(), "cost": None},
         "PromptQueued": {"options": RunOptions(), "delivery": "queue"},

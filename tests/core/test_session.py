@@ -366,6 +366,7 @@ def check_summary(records: list[Record]) -> None:
         session.run is not None,
         session.last.outcome if session.last is not None and session.run is None else None,
         facts.created.parent is not None and facts.created.forked_at is None,
+        facts.labels,
     )
 
 

@@ -23,6 +23,7 @@ from bridle.core.protocol import (
     Configure,
     Decide,
     Delete,
+    Label,
     Pin,
     Prompt,
     Record,
@@ -96,6 +97,7 @@ COMMANDS = [
     Rename("mine"),
     Archive(),
     Configure(),
+    Label({}),
 ]
 ATTACKS: list[Callable[[SessionApi, SessionId], Awaitable[object]]] = [
     watch_one,

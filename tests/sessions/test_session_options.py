@@ -12,6 +12,7 @@ from bridle.core.ports import ToolOutput
 from bridle.core.protocol import (
     Configure,
     Fork,
+    Label,
     Prompt,
     Rewind,
     RunOptions,
@@ -19,7 +20,7 @@ from bridle.core.protocol import (
     SessionConfigured,
     SessionOptions,
 )
-from bridle.core.queries import PreviewContext, Status
+from bridle.core.queries import ListSessions, PreviewContext, Status
 from bridle.core.session_api import ForkReceipt
 from bridle.core.tool import ToolSpec
 from bridle.sessions.command_checks import merge_options
@@ -323,3 +324,30 @@ async def test_messages_that_no_session_can_begin_with_are_refused(messages: lis
     async with Stage(Play()) as stage:
         with pytest.raises(UsageError):
             await stage.service.create(cwd="/", messages=messages)
+
+
+# ---------------------------------------------------------------------------- labels
+
+
+async def test_labels_are_set_one_by_one_and_listed_and_a_fork_keeps_them():
+    async with Stage(Play()) as stage:
+        await stage.service.create(cwd="/", session_id=S, labels={"team": "red", "old": "x"})
+        await stage.service.submit(S, Label({"team": "blue", "old": None, "new": ""}))
+        await stage.service.submit(S, Fork(session_id=SessionId("fork")))
+        listed = {one.id: one.labels for one in await stage.service.ask(ListSessions())}
+        facts = (await stage.service.ask(Status(S))).facts
+
+    expected = {"team": "blue", "new": ""}
+    assert facts.labels == expected
+    assert listed == {S: expected, "fork": expected, "play": {}}
+
+
+@pytest.mark.parametrize(
+    "labels", [{"": "x"}, {"x" * 257: ""}, {"a": "x" * 257}, {f"{n}": "" for n in range(65)}, {"a": "\ud800"}]
+)
+async def test_labels_that_are_too_many_or_too_long_are_refused(labels: dict[str, str]):
+    async with Stage(Play()) as stage:
+        with pytest.raises(UsageError):
+            await stage.service.create(cwd="/", labels=labels)
+        with pytest.raises(UsageError):
+            await stage.service.submit(stage.session, Label({**labels}))

@@ -30,6 +30,7 @@ from bridle.core.protocol import (
     SessionConfigured,
     SessionCreated,
     SessionFacts,
+    SessionLabelled,
     SessionOptions,
     SessionTitled,
     TakenPrompt,
@@ -48,7 +49,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
     """Return the facts after one more record."""
     event = record.event
     if isinstance(event, SessionCreated):
-        return _configured(SessionFacts(event, record.at, event.title), event.options)
+        return _configured(SessionFacts(event, record.at, event.title, labels=event.labels), event.options)
     if isinstance(event, Checkpoint):
         return event.facts
     if facts is None:
@@ -70,6 +71,8 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, archived=event.archived)
         case SessionConfigured():
             return _configured(facts, event.options)
+        case SessionLabelled():
+            return replace(facts, labels=event.labels)
         case MessageAdded():
             title = facts.title or (title_from(event.message.text) if event.message.role == "user" else "")
             return replace(facts, title=title, queue=_without(facts.queue, event.item_id))

@@ -3,7 +3,7 @@
 A command changes a session (`submit`); a query only reads (`ask`, see core/queries.py).
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
@@ -79,6 +79,7 @@ class SessionApi(Protocol):
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
         messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
         """Create a session with an agent, or the default one, and the options of its runs.
 

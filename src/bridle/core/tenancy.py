@@ -92,6 +92,7 @@ NEEDS: dict[str, Scope] = {
     "rename": "run",
     "archive": "run",
     "configure": "admin",
+    "label": "run",
 }
 """The scope that each method of the session API and each command needs; questions carry their own."""
 

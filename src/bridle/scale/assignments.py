@@ -41,6 +41,7 @@ from bridle.core.protocol import (
     Decide,
     DropQueued,
     EditQueued,
+    Label,
     Pin,
     Prompt,
     QuestionAnswered,
@@ -63,7 +64,7 @@ from bridle.sessions.service import SessionService
 # The state of a session that this worker drives.
 
 
-AROUND_RUNS = (Rename, Pin, Configure, Archive, EditQueued, DropQueued)
+AROUND_RUNS = (Rename, Pin, Configure, Label, Archive, EditQueued, DropQueued)
 """Commands that do not need a resting run to be resumed."""
 
 

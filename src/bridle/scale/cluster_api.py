@@ -5,7 +5,7 @@ the worker that drives the session, or to one that can.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, TypeVar, overload
 
@@ -167,10 +167,17 @@ class ClusterApi:
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
         messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
         """Create a session with an agent, or the default one, and the options of its runs."""
         return await self._service.create(
-            cwd=cwd, agent=agent, title=title, session_id=session_id, options=options, messages=messages
+            cwd=cwd,
+            agent=agent,
+            title=title,
+            session_id=session_id,
+            options=options,
+            messages=messages,
+            labels=labels,
         )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

@@ -11,7 +11,7 @@ surface ─▶ TenantApi ─▶ SessionApi
 The SessionNotFound is the same as for a session that does not exist.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar, overload
 
@@ -77,6 +77,7 @@ class TenantApi:
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
         messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
         """Create a session of the tenant, in one of its folders.
 
@@ -88,7 +89,13 @@ class TenantApi:
             if not self._principal.is_cluster_admin:
                 check_options(options, tenant)
             return await self._api.create(
-                cwd=cwd, agent=agent, title=title, session_id=session, options=options, messages=messages
+                cwd=cwd,
+                agent=agent,
+                title=title,
+                session_id=session,
+                options=options,
+                messages=messages,
+                labels=labels,
             )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

@@ -24,6 +24,8 @@ from bridle.core.protocol import (
     Decide,
     DropQueued,
     EditQueued,
+    Event,
+    Label,
     Pin,
     Pinned,
     Prompt,
@@ -35,12 +37,13 @@ from bridle.core.protocol import (
     Rewind,
     SessionArchived,
     SessionConfigured,
+    SessionLabelled,
     SessionTitled,
     Steer,
 )
 from bridle.core.session_api import Receipt
 from bridle.sessions.children.run_children import SubAgents
-from bridle.sessions.command_checks import check_command, configured_options
+from bridle.sessions.command_checks import changed_labels, check_command, configured_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.run.maintenance import Maintenance
@@ -214,6 +217,9 @@ class Actor:
             case Configure():
                 settings = configured_options(self.journal.session.known.settings, command)
                 await self._record(SessionConfigured(settings))
+            case Label():
+                labels = changed_labels(self.journal.session.known.labels, command.labels)
+                await self._record(SessionLabelled(labels))
             case Archive():
                 await self._archive(command)
         return self._receipt()
@@ -245,10 +251,7 @@ class Actor:
             raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
         await self._record(SessionArchived(command.archived))
 
-    async def _record(
-        self,
-        event: SessionTitled | SessionArchived | SessionConfigured | QueueEdited | QueueDropped | Pinned,
-    ) -> None:
+    async def _record(self, event: Event) -> None:
         async with self.runs.claim.starting:  # a run that is just starting may be taking the claim
             if self.is_busy:
                 await self.journal.record(event)

@@ -1,7 +1,7 @@
 """Checks incoming commands, and works out the options and keys that a run starts with."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -25,6 +25,7 @@ from bridle.core.protocol import (
     PromptKey,
     Resume,
     RunOptions,
+    SessionLabelled,
     SessionOptions,
     Steer,
     TakenPrompt,
@@ -37,6 +38,8 @@ from bridle.sessions.setup import Setup
 
 DIGEST_CHARS = 32
 ACTIONS: tuple[Action, ...] = ("allow", "ask", "deny")
+MAX_LABELS = 64
+MAX_LABEL_CHARS = 256
 MAX_RULES = 32  # rules in one answer
 
 
@@ -155,6 +158,18 @@ def check_first_messages(messages: Sequence[Message]) -> None:
             f"the first messages are longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
         )
+
+
+def changed_labels(now: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the labels of a session after a change; raises UsageError."""
+    labels = {name: value for name, value in {**now, **changes}.items() if value is not None}
+    _check_types(SessionLabelled(labels), SessionLabelled, "the labels are invalid")
+    for name, value in labels.items():
+        if not 0 < len(name) <= MAX_LABEL_CHARS or len(value) > MAX_LABEL_CHARS:
+            raise UsageError(f"a label has a name and up to {MAX_LABEL_CHARS} characters in each part")
+    if len(labels) > MAX_LABELS:
+        raise UsageError(f"a session has at most {MAX_LABELS} labels")
+    return labels
 
 
 def configured_options(now: SessionOptions, command: Configure) -> SessionOptions:

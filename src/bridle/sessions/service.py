@@ -1,7 +1,7 @@
 """The session service: implements the session API for the sessions of this process."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, overload
 
@@ -39,7 +39,7 @@ from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
-from bridle.sessions.command_checks import check_first_messages, check_session_options
+from bridle.sessions.command_checks import changed_labels, check_first_messages, check_session_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
@@ -72,14 +72,16 @@ class SessionService:
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
         messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
         """Create a session; raises ConfigError for an unknown agent, UsageError for what no run could use."""
         check_session_options(options)
         check_first_messages(messages)
+        made = changed_labels({}, labels)
         session = self._named(session_id)
         agent = agent or self._engine.settings.agent
         self._engine.load_agent(agent, cwd)
-        created = SessionCreated(session, cwd, agent, title, options=options)
+        created = SessionCreated(session, cwd, agent, title, options=options, labels=made)
         first = [MessageAdded(message, "import", estimate_message(message)) for message in messages]
         await self._engine.store.append(session, 0, [created, *first])
         self._bus.announce(session)
@@ -169,7 +171,14 @@ class SessionService:
         known = fold(records).known
         child = self._named(command.session_id)
         title = f"{known.title} (fork)" if known.title else ""
-        origin = replace(known.created, session_id=child, title=title, parent=session, options=known.settings)
+        origin = replace(
+            known.created,
+            labels=known.labels,
+            session_id=child,
+            title=title,
+            parent=session,
+            options=known.settings,
+        )
         events = fork_at(records, command.at or records[-1].seq, origin)
         await self._engine.store.append(child, 0, events)
         self._bus.announce(child)

@@ -206,11 +206,18 @@ def test_tools_of_the_client_come_with_their_schema():
 
 @pytest.mark.parametrize("name", UNOFFERED)
 def test_what_would_change_nothing_is_refused(name: str):
-    value: Any = {"a": "b"} if name in ("labels", "peer_meta", "app_context", "auth_binding") else True
+    value: Any = {"a": "b"} if name in ("peer_meta", "app_context", "auth_binding") else True
     value = "x" if name in ("comms_name", "self_hosted_server_id", "transient_turn_context") else value
 
     with pytest.raises(Refused, match=f"{name} is not offered here"):
         order(**{name: value})
+
+
+def test_labels_are_for_new_sessions_only():
+    with pytest.raises(UsageError, match="labels: a turn has none"):
+        to_run_request(TurnParams(prompt="x", session_id="s", labels={"a": "b"}))
+
+    assert to_run_request(CreateParams(prompt="x", labels={"a": "b"})).options == RunOptions()
 
 
 @pytest.mark.parametrize("name", ["host_mode", "keep_alive", "enable_mob"])

@@ -352,3 +352,24 @@ async def test_under_one_key_a_fork_is_made_once(home: Path, tmp_path: Path, env
     assert (other.status_code, other.json()["code"]) == (409, "DUPLICATE_INPUT")
     assert fresh.json()["session_id"] not in (child, session)
     assert too_far.status_code == 400
+
+
+async def test_sessions_are_created_with_labels_and_listed_by_them(
+    home: Path, tmp_path: Path, env: dict[str, str]
+):
+    async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
+        body = {"prompt": "x", "initial_turn": "deferred"}
+        red, blue = [
+            (await house.post("/sessions", {**body, "labels": {"team": team}})).json()["session_id"]
+            for team in ("red", "blue")
+        ]
+        change = {"type": "label", "labels": {"size": "big", "team": None}}
+        await house.post(f"/sessions/{blue}/commands", change)
+        found = [
+            [one["id"] for one in (await house.get("/sessions", params={"label": label})).json()["sessions"]]
+            for label in ("team=red", "size=big", "team=blue")
+        ]
+        state = (await house.get(f"/sessions/{blue}")).json()
+
+    assert found == [[red], [blue], []]
+    assert state["labels"] == {"size": "big"}

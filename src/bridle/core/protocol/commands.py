@@ -194,6 +194,12 @@ class Configure(CommandKind, frozen=True):
     """Names of options that the agent decides again."""
 
 
+class Label(CommandKind, frozen=True):
+    """Set labels of the session, which lists can filter by; null removes one."""
+
+    labels: dict[str, str | None]
+
+
 class Archive(CommandKind, frozen=True):
     """Archive the session, or restore it from the archive."""
 
@@ -227,6 +233,7 @@ Command = (
     | Pin
     | Rename
     | Configure
+    | Label
     | Archive
 )
 """What a live session takes."""

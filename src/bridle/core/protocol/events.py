@@ -32,6 +32,7 @@ from bridle.core.protocol.session_events import (
     SessionArchived,
     SessionConfigured,
     SessionCreated,
+    SessionLabelled,
     SessionTitled,
 )
 from bridle.core.protocol.turn_events import (
@@ -58,6 +59,7 @@ Event = (
     SessionCreated
     | SessionTitled
     | SessionConfigured
+    | SessionLabelled
     | SessionArchived
     | PromptQueued
     | QueueEdited

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from bridle.core.budget import BudgetKind, Limits
@@ -24,6 +24,7 @@ class SessionCreated(EventKind, frozen=True):
     """Messages were copied from the parent up to this sequence number."""
     options: SessionOptions = SessionOptions()
     """How it was made: its runs start with them."""
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 class SessionConfigured(EventKind, frozen=True):
@@ -38,6 +39,12 @@ class SessionTitled(EventKind, frozen=True):
     """The model that wrote the title; empty if a person did."""
     usage: Usage = Usage()
     cost: float | None = None
+
+
+class SessionLabelled(EventKind, frozen=True):
+    """The labels of the session changed; these are all of them."""
+
+    labels: dict[str, str]
 
 
 class SessionArchived(EventKind, frozen=True):
@@ -238,6 +245,7 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     """The newest prompts that came with a key."""
     options: SessionOptions = SessionOptions()
     """The options of the next run, without the model."""
+    labels: dict[str, str] = {}
 
     @property
     def settings(self) -> SessionOptions:

@@ -173,6 +173,7 @@ class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     comms_name: str | None = None
     peer_meta: Any = None
     labels: dict[str, str] | None = None
+    """Only for a new session."""
     app_context: Any = None
     auth_binding: Any = None
     self_hosted_server_id: str | None = None
@@ -189,7 +190,7 @@ class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 UNOFFERED = (
-    "enable_mob enable_schedule enable_workgraph host_mode keep_alive comms_name peer_meta labels "
+    "enable_mob enable_schedule enable_workgraph host_mode keep_alive comms_name peer_meta "
     "app_context auth_binding self_hosted_server_id transient_turn_context"
 ).split()
 """Fields that Meerkat has and Bridle does not offer by request: rejected if set."""
@@ -262,6 +263,8 @@ def _refuse_unoffered(params: RunParams) -> None:
     for name in UNOFFERED:
         if getattr(params, name):
             raise Refused(CAPABILITY_UNAVAILABLE, f"{name} is not offered here", hint="leave it out")
+    if params.labels and not isinstance(params, CreateParams):
+        raise UsageError("labels: a turn has none", hint="the command label changes those of the session")
 
 
 def _options(params: RunParams) -> RunOptions:

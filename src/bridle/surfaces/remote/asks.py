@@ -66,6 +66,7 @@ class Create(AskKind, frozen=True):
     session_id: SessionId | None = None
     options: SessionOptions = SessionOptions()
     messages: tuple[Message, ...] = ()
+    labels: dict[str, str] = {}
 
 
 class Submit(AskKind, frozen=True):

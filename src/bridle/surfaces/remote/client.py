@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -165,9 +165,10 @@ class RemoteService:
         session_id: SessionId | None = None,
         options: SessionOptions = LIKE_AGENT,
         messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
         """Create a session with an agent, or the default one, and the options of its runs."""
-        ask = Create(cwd, agent, title, session_id, _with_full_path(options), tuple(messages))
+        ask = Create(cwd, agent, title, session_id, _with_full_path(options), tuple(messages), dict(labels))
         return SessionId(await self._connection.ask(ask, str))
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

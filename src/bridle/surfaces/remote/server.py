@@ -273,6 +273,7 @@ class _Connection:
                     session_id=ask.session_id,
                     options=ask.options,
                     messages=ask.messages,
+                    labels=ask.labels,
                 )
             case Submit():
                 return await self._api.submit(ask.session, ask.command)

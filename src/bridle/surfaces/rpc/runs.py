@@ -101,6 +101,7 @@ class RpcRuns:
             title=params.title,
             key=order.key,
             options=order.options.of_session,
+            labels=params.labels or {},
             messages=(order.message,) if is_deferred and order.message.parts else (),
         )
         order = replace(order, options=order.options.of_run)

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -80,6 +80,7 @@ async def open_session(
     key: str = "",
     options: SessionOptions = LIKE_AGENT,
     messages: Sequence[Message] = (),
+    labels: Mapping[str, str] = {},
 ) -> tuple[SessionId, bool]:
     """Begin a session, or find the one of the same key; tells whether it is new.
 
@@ -88,14 +89,20 @@ async def open_session(
     wanted = session_id_for_key("session", key) if key else None
     try:
         session = await api.create(
-            cwd=cwd, agent=agent, title=title, session_id=wanted, options=options, messages=messages
+            cwd=cwd,
+            agent=agent,
+            title=title,
+            session_id=wanted,
+            options=options,
+            messages=messages,
+            labels=labels,
         )
     except SessionConflict:
         if wanted is None:
             raise
         created = await origin(api, wanted)
-        asked = (cwd, agent or created.agent, title, options)
-        if asked != (created.cwd, created.agent, created.title, created.options):
+        asked = (cwd, agent or created.agent, title, options, labels)
+        if asked != (created.cwd, created.agent, created.title, created.options, created.labels):
             raise KeyTaken(f'the key "{key}" belongs to another session', hint="use a new key") from None
         return created.session_id, False
     return session, True

@@ -230,6 +230,7 @@ async def _open(
         key=_key(request),
         options=options.of_session,
         messages=messages,
+        labels=body.labels or {},
     )
 
 
