@@ -352,3 +352,11 @@ async def test_what_belongs_to_one_run_is_no_option_of_a_session(tmp_path: Path)
         session = await b.session()
         with pytest.raises(bridle.UsageError, match=r"until is not an option of a session"):
             await session.configure(until="true")
+
+
+async def test_a_session_has_labels(tmp_path: Path):
+    async with opened(ScriptedProvider.of("one"), tmp_path) as b:
+        session = await b.session(labels={"team": "red", "old": "x"})
+        await session.label({"old": None, "size": "big"})
+
+        assert [one.labels for one in await b.sessions()] == [{"team": "red", "size": "big"}]

@@ -126,13 +126,15 @@ class Bridle:
         cwd: str | Path | None = None,
         agent: str = "",
         title: str = "",
+        labels: Mapping[str, str] = {},
         tools: Sequence[ToolLike] = (),
         **options: Unpack[RunKeywords],
     ) -> Session:
         """Start a session, or continue one: that with the id, or the `newest` of the folder.
 
         A new session keeps its options, those of `open` included: all its runs start with them, in any
-        process. For a session that exists, they are those of the runs that this object starts.
+        process. For a session that exists, they are those of the runs that this object starts. `labels` are
+        for a new session, too; `sessions` lists them.
         An unknown id starts a session with that id. `tools` are for this session only: typed functions and
         dispatchers, which cannot ask questions or show output. Raises ConfigError for an unknown agent.
         """
@@ -153,7 +155,7 @@ class Bridle:
             made = options_of_session(merged, folder, host.environ)
             try:
                 named = await host.api.create(
-                    cwd=folder, agent=agent, title=title, session_id=named, options=made
+                    cwd=folder, agent=agent, title=title, session_id=named, options=made, labels=labels
                 )
                 merged = options_left(merged)
             except SessionConflict:  # another client has just created it

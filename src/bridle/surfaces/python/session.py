@@ -1,7 +1,7 @@
 """A session in the Python API."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar, Unpack, get_args, overload
 from weakref import finalize
 
@@ -22,6 +22,7 @@ from bridle.core.protocol import (
     Decide,
     Delete,
     Delta,
+    Label,
     Prompt,
     Record,
     Rename,
@@ -330,6 +331,10 @@ class Session:
     async def rename(self, title: str) -> None:
         """Set the session's title."""
         await self.submit(Rename(title))
+
+    async def label(self, labels: Mapping[str, str | None]) -> None:
+        """Set labels of the session; None removes one."""
+        await self.submit(Label({**labels}))
 
     async def archive(self, *, archived: bool = True) -> None:
         """Archive the session, or unarchive it."""
