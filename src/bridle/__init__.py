@@ -29,7 +29,7 @@ bridle.core.model Model ModelReply ModelRequest Price
 bridle.core.ports Provider Store Tool ToolContext ToolDispatcher ToolOutput
 bridle.core.protocol Answer ApprovalRequested Delta Event MessageAdded ModelReplied Question QuestionAsked
 bridle.core.protocol ReasoningDelta Record RunEnded RunStarted TextDelta ToolFinished ToolOutputDelta
-bridle.core.protocol ToolStarted
+bridle.core.protocol SessionOptions ToolStarted
 bridle.core.queries NextContext RewindPlan
 bridle.core.server_views ServerView
 bridle.core.session_api Receipt

@@ -55,6 +55,7 @@ from bridle.core.protocol import ReasoningDelta as ReasoningDelta
 from bridle.core.protocol import Record as Record
 from bridle.core.protocol import RunEnded as RunEnded
 from bridle.core.protocol import RunStarted as RunStarted
+from bridle.core.protocol import SessionOptions as SessionOptions
 from bridle.core.protocol import TextDelta as TextDelta
 from bridle.core.protocol import ToolFinished as ToolFinished
 from bridle.core.protocol import ToolOutputDelta as ToolOutputDelta

@@ -4,7 +4,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from bridle.core.protocol import Cancel, Decide, Prompt, Reply, Resume, RunOptions, Steer
+from bridle.core.protocol import (
+    LIKE_AGENT,
+    Cancel,
+    Decide,
+    Prompt,
+    Reply,
+    Resume,
+    RunOptions,
+    SessionOptions,
+    Steer,
+)
 from tests.conformance.seen import Seen
 
 Move = Prompt | Steer | Decide | Reply | Cancel | Resume
@@ -45,6 +55,8 @@ class Scenario(Struct, frozen=True):
     facts: dict[str, Any] = {}
     """About the model."""
     options: RunOptions = RunOptions()
+    made: SessionOptions = LIKE_AGENT
+    """The options that another client made the session with."""
     begins: bool = False
     """The surface itself makes the session; otherwise it is there before, so that nothing of it is missed."""
     too_early: Move | None = None

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from bridle.core.budget import Limits
 from bridle.core.ids import CallId
 from bridle.core.messages import user_message
-from bridle.core.protocol import Answer, Cancel, Decide, Prompt, Reply, RunOptions, Steer
+from bridle.core.protocol import Answer, Cancel, Decide, Prompt, Reply, RunOptions, SessionOptions, Steer
+from bridle.surfaces.meerkat.requests import SHELL_TOOLS
 from bridle.surfaces.shared.run_driver import NOBODY
 from tests.conformance.scenario import Scenario, Touch, When
 from tests.conformance.seen import (
@@ -46,6 +48,17 @@ def waiting(call_id: str = "c1") -> tuple[Seen, ...]:
 
 WAIT = {"calls": [call("c1", "bash", command=UNTIL_GO)]}
 SAY_DONE = {"text": "Done."}
+
+MADE = SessionOptions(
+    mode="plan",
+    deny=("read_file(secret/**)",),
+    limits=Limits(turns=9),
+    params={"temperature": 0.5},
+    system="Be a pirate.",
+    builtins=("glob", "bash"),
+    without_builtins=SHELL_TOOLS,
+)
+NO_SHELL = "no tool is named 'bash' (hint: available tools: glob)"
 
 PLAIN = Scenario(
     "plain_answer",
@@ -281,6 +294,25 @@ SCENARIOS = (
             Seen("question", "Which?", "c1"),
             Seen("answered", "", "c1"),
             finished("c1", "The user did not answer; decide yourself and say what you assumed."),
+            *DONE,
+        ),
+    ),
+    Scenario(
+        "as_it_was_made",
+        made=MADE,
+        before="Remember this.",
+        replies=(
+            SAY_DONE,
+            {
+                "calls": [call("c1", "bash", command="echo hi")],
+                "expect": {"system": "Be a pirate.", "tools": ["glob"]},
+            },
+            SAY_DONE,
+        ),
+        story=(
+            began(),
+            called("c1", "bash", command="echo hi"),
+            finished("c1", NO_SHELL, is_error=True),
             *DONE,
         ),
     ),

@@ -204,7 +204,7 @@ async def play(place: Place, driver: Driver, api: SessionApi) -> None:
     if scenario.begins:
         await driver.start()
     else:
-        await api.create(cwd=place.cwd, session_id=place.session)
+        await api.create(cwd=place.cwd, session_id=place.session, options=scenario.made)
     if scenario.before:
         receipt = await api.submit(place.session, Prompt(user_message(scenario.before)))
         assert receipt.run_id is not None

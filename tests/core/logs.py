@@ -16,6 +16,7 @@ middle of a turn or be cut off: then it is resumed, ended by the next prompt, or
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.context import ContextUsage
 from bridle.core.ids import CallId, RunId, SessionId
@@ -38,7 +39,10 @@ from bridle.core.protocol import (
     RunResumed,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionCreated,
+    SessionLabelled,
+    SessionOptions,
     SessionTitled,
     ToolFinished,
     ToolStarted,
@@ -46,6 +50,13 @@ from bridle.core.protocol import (
     TurnStarted,
 )
 from bridle.core.session import Session
+
+OPTIONS = st.builds(
+    SessionOptions,
+    model=st.sampled_from([None, "scripted/model", "scripted/other"]),
+    mode=st.sampled_from([None, "plan"]),
+    without_builtins=st.sampled_from([(), ("bash",)]),
+)
 
 
 class Written(Struct, frozen=True):
@@ -63,6 +74,8 @@ class Log:
         self.records: list[Record] = []
         self.appends: list[int] = []
         """How many records there are after each append; only there can a process be cut off."""
+        self.settings: list[SessionOptions] = []
+        """The options of the next run, after each record."""
         self.messages: list[Written] = []
         self._draw = draw
         self._session = Session()
@@ -80,6 +93,7 @@ class Log:
             record = Record(seq, 1000 * seq, event, "")
             self.records.append(record)
             self._session.apply(record)
+            self.settings.append(self._settings_after(event))
             match event:
                 case MessageAdded() | ModelReplied():
                     self.messages.append(Written(seq, seq, event.message))
@@ -87,6 +101,15 @@ class Log:
                 case ToolFinished():
                     self._results[event.result.call_id] = event.result
                     self._join_results(seq)
+
+    def _settings_after(self, event: Event) -> SessionOptions:
+        match event:
+            case SessionCreated() | SessionConfigured():
+                return event.options
+            case RunStarted():
+                return replace(self.settings[-1], model=event.model)
+            case _:
+                return self.settings[-1]
 
     def _append(self, *events: Event) -> None:
         self._stage(*events)
@@ -104,7 +127,8 @@ class Log:
         """Write a whole session."""
         title = self._draw(st.sampled_from(["", "given"]))
         parent = self._draw(st.sampled_from([None, SessionId("parent")]))
-        self._append(SessionCreated(SessionId("s"), "/work", "coder", title, parent))
+        options = self._draw(OPTIONS)
+        self._append(SessionCreated(SessionId("s"), "/work", "coder", title, parent, options=options))
         for asides in self._draw(st.lists(st.integers(0, 2), max_size=4)):
             self._write_run()
             for _ in range(asides):
@@ -113,7 +137,11 @@ class Log:
     def _write_aside(self) -> None:
         """Write what a user may do at any time."""
         queued = [item.item_id for item in self._session.known.queue]
-        match self._draw(st.integers(0, 9)):
+        match self._draw(st.integers(-2, 9)):
+            case -2:
+                self._append(SessionLabelled({"team": self._draw(st.sampled_from(["red", "blue"]))}))
+            case -1:
+                self._append(SessionConfigured(self._draw(OPTIONS)))
             case 0:
                 self._append(SessionTitled(self._draw(st.sampled_from(["renamed", ""]))))
             case 1:

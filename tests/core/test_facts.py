@@ -17,7 +17,10 @@ from bridle.core.protocol import (
     RunOptions,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionFacts,
+    SessionLabelled,
+    SessionOptions,
     SessionTitled,
     Totals,
     TurnEnded,
@@ -59,6 +62,23 @@ def test_a_session_without_records_is_not_known():
     assert (session.seq, session.updated_at, session.messages) == (0, 0, [])
     with pytest.raises(StoreCorrupt, match="first record is not its creation"):
         _ = session.known
+
+
+def test_options_come_from_the_creation_and_are_replaced_as_a_whole():
+    made = SessionOptions(model="scripted/a", mode="plan", without_builtins=("bash",))
+    created = replace(CREATED, options=made)
+    session = fold(records_of(created))
+    changed = fold(records_of(created, SessionConfigured(SessionOptions(system="Be short."))))
+
+    assert (session.known.settings, session.known.model) == (made, "scripted/a")
+    assert (changed.known.settings, changed.known.model) == (SessionOptions(system="Be short."), "")
+
+
+def test_labels_come_from_the_creation_and_are_replaced_as_a_whole():
+    created = replace(CREATED, labels={"team": "red"})
+
+    assert fold(records_of(created)).known.labels == {"team": "red"}
+    assert fold(records_of(created, SessionLabelled({"x": "y"}))).known.labels == {"x": "y"}
 
 
 def test_title_and_archive_are_the_last_said():

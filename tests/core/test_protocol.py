@@ -39,6 +39,7 @@ from bridle.core.protocol import (
     RunEnded,
     RunOptions,
     SessionFacts,
+    SessionOptions,
     SessionTitled,
     TextDelta,
     Todo,
@@ -58,6 +59,7 @@ NESTED: tuple[type, ...] = (
     ContextUsage,
     QueuedPrompt,
     SessionFacts,
+    SessionOptions,
     Totals,
     Usage,
     FileState,
@@ -157,7 +159,14 @@ def test_defaults_never_change():
     A new field may be added with its own default, and then belongs in this list.
     """
     stored = {
-        "SessionCreated": {"agent": "default", "title": "", "parent": None, "forked_at": None},
+        "SessionCreated": {
+            "agent": "default",
+            "title": "",
+            "parent": None,
+            "forked_at": None,
+            "options": SessionOptions(),
+            "labels": {},
+        },
         "SessionTitled": {"model": "", "usage": Usage(), "cost": None},
         "PromptQueued": {"options": RunOptions(), "delivery": "queue"},
         "RunStarted": {"mode": "ask", "limits": Limits()},
@@ -192,6 +201,7 @@ def test_defaults_never_change():
             "limits": Limits(),
             "params": {},
         },
+        "SessionOptions": {"code": None, "system": None, "builtins": None, "without_builtins": ()},
         "Limits": {"tokens": None, "duration_s": None, "tool_calls": None, "cost": None, "turns": None},
         "ContextUsage": {
             "system": 0,

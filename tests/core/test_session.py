@@ -294,6 +294,13 @@ def test_folding_gives_the_messages_that_were_written(log: Log, cut: float):
 
 
 @given(logs(), cuts)
+def test_folding_gives_the_options_as_last_set_and_the_model_as_last_used(log: Log, cut: float):
+    records = cut_off(log, cut)
+
+    assert fold(records).known.settings == log.settings[len(records) - 1]
+
+
+@given(logs(), cuts)
 def test_any_tail_with_a_checkpoint_gives_the_same_facts_and_the_messages_it_holds(log: Log, cut: float):
     """Opening a long session reads its end only."""
     records = cut_off(log, cut)
@@ -359,6 +366,7 @@ def check_summary(records: list[Record]) -> None:
         session.run is not None,
         session.last.outcome if session.last is not None and session.run is None else None,
         facts.created.parent is not None and facts.created.forked_at is None,
+        facts.labels,
     )
 
 

@@ -91,7 +91,7 @@ def test_what_can_be_no_kind_is_still_corrupt(kind: str):
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_known_kind_with_nonsense_in_it_is_corrupt(kind: str):
     with pytest.raises(StoreCorrupt, match="stored event is not readable"):
-        decode_record(line_of(kind, {name: {"no": ["sense"]} for name in _names(kind)}))
+        decode_record(line_of(kind, {name: [["no sense"]] for name in _names(kind)}))
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\xf4x", b'"', b"\x00"])

@@ -20,8 +20,10 @@ from bridle.core.protocol import (
     Cancel,
     Command,
     Compact,
+    Configure,
     Decide,
     Delete,
+    Label,
     Pin,
     Prompt,
     Record,
@@ -32,6 +34,7 @@ from bridle.core.protocol import (
     RunOptions,
     RunStarted,
     SessionCreated,
+    SessionOptions,
     Steer,
 )
 from bridle.core.queries import (
@@ -93,6 +96,8 @@ COMMANDS = [
     Pin("x"),
     Rename("mine"),
     Archive(),
+    Configure(),
+    Label({}),
 ]
 ATTACKS: list[Callable[[SessionApi, SessionId], Awaitable[object]]] = [
     watch_one,
@@ -171,6 +176,7 @@ SOME: list[tuple[Scope, Callable[[SessionApi], Awaitable[object]]]] = [
     ("run", lambda api: api.submit(SessionId("1"), Rename("x"))),
     ("run", lambda api: fork_session(api, SessionId("1"))),
     ("decide", lambda api: api.submit(SessionId("1"), Decide(CallId("c"), "once"))),
+    ("admin", lambda api: api.submit(SessionId("1"), Configure())),
     ("admin", lambda api: api.submit(SessionId("1"), Delete())),
 ]
 
@@ -251,6 +257,35 @@ async def test_what_reaches_beyond_a_tenant_is_refused(
 
         with pytest.raises(NotAllowed, match=words):
             await (await made.api("acme")).submit(SessionId("1"), command)
+
+
+@pytest.mark.parametrize(("options", "words"), [row for row in REFUSED if not row[0].until])
+async def test_a_session_cannot_be_made_or_configured_beyond_a_tenant(
+    tmp_path: Path, options: RunOptions, words: str
+):
+    async with estate(tmp_path) as made:
+        made.tenants.put(Tenant("acme", models=("scripted/*",)))
+        await made.session("acme")
+        api = await made.api("acme", "run", "admin")
+
+        for act in (
+            api.create(cwd=made.folder("acme"), options=options.of_session),
+            api.submit(SessionId("1"), Configure(options.of_session)),
+        ):
+            with pytest.raises(NotAllowed, match=words):
+                await act
+
+
+@pytest.mark.parametrize("command", [Prompt(HELLO), Resume()])
+async def test_a_session_made_in_a_mode_that_its_tenant_lost_starts_no_run(
+    tmp_path: Path, command: Prompt | Resume
+):
+    async with estate(tmp_path) as made:
+        session = await made.session("acme")
+        await made.service.submit(session, Configure(SessionOptions(mode="yolo")))
+
+        with pytest.raises(NotAllowed, match='mode "yolo" is not allowed for tenant acme'):
+            await (await made.api("acme")).submit(session, command)
 
 
 async def test_the_rules_of_a_tenant_hold_in_its_runs(tmp_path: Path):

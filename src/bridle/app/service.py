@@ -117,6 +117,7 @@ def _engine(
         children=_child_policy(settings),
         environ=command_environment(settings, environ),
         retry=settings.retry.policy(),
+        embedded=frozenset(tool.spec.name for tool in extensions.tools),
         tool_timeout_s=float(settings.tools.timeout),
     )
 

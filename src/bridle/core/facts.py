@@ -27,8 +27,11 @@ from bridle.core.protocol import (
     Rewound,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionCreated,
     SessionFacts,
+    SessionLabelled,
+    SessionOptions,
     SessionTitled,
     TakenPrompt,
     TodosChanged,
@@ -46,7 +49,7 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
     """Return the facts after one more record."""
     event = record.event
     if isinstance(event, SessionCreated):
-        return SessionFacts(event, record.at, event.title)
+        return _configured(SessionFacts(event, record.at, event.title, labels=event.labels), event.options)
     if isinstance(event, Checkpoint):
         return event.facts
     if facts is None:
@@ -66,6 +69,10 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, title=event.title, totals=_totals_after(facts.totals, event))
         case SessionArchived():
             return replace(facts, archived=event.archived)
+        case SessionConfigured():
+            return _configured(facts, event.options)
+        case SessionLabelled():
+            return replace(facts, labels=event.labels)
         case MessageAdded():
             title = facts.title or (title_from(event.message.text) if event.message.role == "user" else "")
             return replace(facts, title=title, queue=_without(facts.queue, event.item_id))
@@ -97,6 +104,10 @@ def facts_after(facts: SessionFacts | None, record: Record) -> SessionFacts:
             return replace(facts, seen={}, todos=event.todos, snapshot=event.snapshot, rewinds=rewinds)
         case _:
             return facts
+
+
+def _configured(facts: SessionFacts, options: SessionOptions) -> SessionFacts:
+    return replace(facts, model=options.model or "", options=replace(options, model=None))
 
 
 def _totals_after(totals: Totals, event: Event) -> Totals:

@@ -3,14 +3,15 @@
 A command changes a session (`submit`); a query only reads (`ask`, see core/queries.py).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 from msgspec import Struct
 
 from bridle.core.ids import RunId, SessionId
-from bridle.core.protocol import AnyCommand, Delta, Record
+from bridle.core.messages import Message
+from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delta, Record, SessionOptions
 from bridle.core.queries import Query
 
 if TYPE_CHECKING:  # a thin client has no tools
@@ -70,9 +71,21 @@ class SessionApi(Protocol):
         ...
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        """Create a session with an agent, or the default one, and the options of its runs.
+
+        It begins with `messages`, before those of its first run. Raises ConfigError for an unknown agent,
+        UsageError for options that no run could start with.
+        """
         ...
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:

@@ -1,5 +1,7 @@
 """Session summaries: one line of a session list, updated with every record."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -12,6 +14,7 @@ from bridle.core.protocol import (
     RunStarted,
     SessionArchived,
     SessionCreated,
+    SessionLabelled,
     SessionTitled,
 )
 
@@ -41,6 +44,7 @@ class SessionSummary(Struct, frozen=True, omit_defaults=True):
     """How the last run ended; None during a run and before the first."""
     sub_agent: bool = False
     """True if a run of its parent started it; False for a user's fork."""
+    labels: dict[str, str] = {}
 
 
 def summarise(summary: SessionSummary | None, session: SessionId, record: Record) -> SessionSummary:
@@ -52,10 +56,14 @@ def summarise(summary: SessionSummary | None, session: SessionId, record: Record
     match event:
         case SessionCreated():
             is_child = event.parent is not None and event.forked_at is None
-            summary = replace(summary, title=event.title, cwd=event.cwd, agent=event.agent)
+            summary = replace(
+                summary, title=event.title, cwd=event.cwd, agent=event.agent, labels=event.labels
+            )
             return replace(summary, parent=event.parent, sub_agent=is_child)
         case SessionTitled():
             return replace(summary, title=event.title)
+        case SessionLabelled():
+            return replace(summary, labels=event.labels)
         case SessionArchived():
             return replace(summary, archived=event.archived)
         case MessageAdded() if event.message.role == "user" and not summary.title:
@@ -66,6 +74,11 @@ def summarise(summary: SessionSummary | None, session: SessionId, record: Record
             return replace(summary, unfinished=False, outcome=event.outcome)
         case _:
             return summary
+
+
+def has_labels(summary: SessionSummary, wanted: Mapping[str, str]) -> bool:
+    """Return True if a session has all of these labels."""
+    return wanted.items() <= summary.labels.items()
 
 
 def title_from(text: str) -> str:

@@ -91,6 +91,8 @@ NEEDS: dict[str, Scope] = {
     "pin": "run",
     "rename": "run",
     "archive": "run",
+    "configure": "admin",
+    "label": "run",
 }
 """The scope that each method of the session API and each command needs; questions carry their own."""
 

@@ -11,6 +11,9 @@ SubjectKind = Literal["path", "command", "domain", "text"]
 INSTRUCTION_TOOLS = frozenset({"skill"})
 """Tools that only show the model a text by the user: they run even where every call needs approval."""
 
+SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
+"""The tools that run commands, and those for the jobs they leave running."""
+
 
 class ToolSpec(Struct, frozen=True):
     """What the model sees of a tool."""

@@ -37,9 +37,11 @@ from bridle.core.protocol import (
     Command,
     Compact,
     Compacted,
+    Configure,
     Decide,
     DropQueued,
     EditQueued,
+    Label,
     Pin,
     Prompt,
     QuestionAnswered,
@@ -62,7 +64,7 @@ from bridle.sessions.service import SessionService
 # The state of a session that this worker drives.
 
 
-AROUND_RUNS = (Rename, Pin, Archive, EditQueued, DropQueued)
+AROUND_RUNS = (Rename, Pin, Configure, Label, Archive, EditQueued, DropQueued)
 """Commands that do not need a resting run to be resumed."""
 
 

@@ -5,7 +5,7 @@ the worker that drives the session, or to one that can.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, TypeVar, overload
 
@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError, NotDrivenHere, SessionBusy
 from bridle.core.ids import SessionId
+from bridle.core.messages import Message
 from bridle.core.ports import ToolDispatcher
-from bridle.core.protocol import AnyCommand, Delete, Delta, Fork, Record
+from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delete, Delta, Fork, Record, SessionOptions
 from bridle.core.queries import IsRunning, ListSessions, Query, Status
 from bridle.core.session_api import Receipt, SessionApi, SessionNews
 from bridle.core.session_status import SessionStatus
@@ -158,10 +159,26 @@ class ClusterApi:
         self._runner = runner
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
-        return await self._service.create(cwd=cwd, agent=agent, title=title, session_id=session_id)
+        """Create a session with an agent, or the default one, and the options of its runs."""
+        return await self._service.create(
+            cwd=cwd,
+            agent=agent,
+            title=title,
+            session_id=session_id,
+            options=options,
+            messages=messages,
+            labels=labels,
+        )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
         """Submit a command to a session; raises SessionError if it is refused."""

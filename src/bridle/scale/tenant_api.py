@@ -11,7 +11,7 @@ surface ─▶ TenantApi ─▶ SessionApi
 The SessionNotFound is the same as for a session that does not exist.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar, overload
 
@@ -19,15 +19,21 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError, NotAllowed, SessionNotFound
 from bridle.core.ids import SessionId
+from bridle.core.messages import Message
 from bridle.core.ports import ToolDispatcher
-from bridle.core.protocol import AnyCommand, Delta, Fork, Record
+from bridle.core.protocol import LIKE_AGENT, AnyCommand, Delta, Fork, Prompt, Record, Resume, SessionOptions
 from bridle.core.protocol.values import snake
-from bridle.core.queries import ListSessions, Query
+from bridle.core.queries import ListSessions, Query, Status
 from bridle.core.session_api import Receipt, SessionApi, SessionNews
 from bridle.core.tenancy import AUDIT, NEEDS, Principal, Scope, Tenant, may_see, qualify_session, tenant_of
 from bridle.scale.audit import AuditLog
 from bridle.scale.tenant_folders import TenantFolders
-from bridle.scale.tenant_models import get_requested_folder, restrict_command
+from bridle.scale.tenant_models import (
+    check_mode,
+    check_options,
+    get_requested_folder,
+    restrict_command,
+)
 from bridle.system.current_tenant import current
 
 A = TypeVar("A")
@@ -63,13 +69,34 @@ class TenantApi:
         return self._api.is_remote
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
-        """Create a session of the tenant, in one of its folders; raises UsageError for another folder."""
+        """Create a session of the tenant, in one of its folders.
+
+        Raises UsageError for another folder, NotAllowed for options that the tenant may not use.
+        """
         wanted = session_id or SessionId(self._new_id())
         async with self._doing("create", NEEDS["create"], wanted) as (tenant, session):
             await self._folders.check(tenant, cwd)
-            return await self._api.create(cwd=cwd, agent=agent, title=title, session_id=session)
+            if not self._principal.is_cluster_admin:
+                check_options(options, tenant)
+            return await self._api.create(
+                cwd=cwd,
+                agent=agent,
+                title=title,
+                session_id=session,
+                options=options,
+                messages=messages,
+                labels=labels,
+            )
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
         """Submit a command to a session, within the limits of the tenant; raises NotAllowed, SessionError."""
@@ -82,6 +109,8 @@ class TenantApi:
                 command = restrict_command(command, tenant)
                 if (cwd := get_requested_folder(command)) is not None:
                     await self._folders.check(tenant, cwd)
+                if isinstance(command, Prompt | Resume):
+                    check_mode((await self._api.ask(Status(mine))).facts.options, tenant)
             return await self._api.submit(mine, command)
 
     async def ask(self, query: Query[A]) -> A:

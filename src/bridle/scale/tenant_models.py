@@ -19,7 +19,7 @@ from bridle.core.errors import NotAllowed
 from bridle.core.hook import HookOverride
 from bridle.core.model import Model
 from bridle.core.ports import LocalModels, Models, Provider, Tenants, implements
-from bridle.core.protocol import AnyCommand, Decide, Prompt, Resume, RunOptions
+from bridle.core.protocol import AnyCommand, Configure, Decide, Prompt, Resume, RunOptions, SessionOptions
 from bridle.core.tenancy import Tenant
 from bridle.system.current_tenant import current
 
@@ -44,6 +44,8 @@ def restrict_command(command: AnyCommand, tenant: Tenant) -> AnyCommand:
     """Return a command with a tenant's restrictions applied; raises NotAllowed."""
     if isinstance(command, Prompt | Resume):
         return replace(command, options=_restrict_options(command.options, tenant))
+    if isinstance(command, Configure):
+        check_options(command.options, tenant)
     if isinstance(command, Decide) and command.answer == "always":
         return replace(command, answer="session")
     return command
@@ -54,18 +56,20 @@ def get_requested_folder(command: AnyCommand) -> str | None:
     return command.options.cwd if isinstance(command, Prompt | Resume) else None
 
 
-def _restrict_options(options: RunOptions, tenant: Tenant) -> RunOptions:
+def check_mode(options: SessionOptions, tenant: Tenant) -> None:
+    """Raise NotAllowed for a mode that the tenant may not use."""
     if options.mode == "yolo" and not tenant.yolo:
         raise NotAllowed(
             f'mode "yolo" is not allowed for {_named(tenant)}',
             hint=f"bridle tenant set {tenant.name} --yolo on",
         )
+
+
+def check_options(options: SessionOptions, tenant: Tenant) -> None:
+    """Raise NotAllowed for options of a session or a run that the tenant may not use."""
+    check_mode(options, tenant)
     if options.hooks != HookOverride():
         raise NotAllowed(f"hooks of a client are not for {_named(tenant)}")
-    if options.until:
-        raise NotAllowed(
-            f"until is not allowed for {_named(tenant)}: its command would run outside the sandbox"
-        )
     for name in MODEL_PARAMS & options.params.keys():
         raise NotAllowed(
             f"params: {name} is not allowed for {_named(tenant)}", hint="name the model as model"
@@ -74,6 +78,14 @@ def _restrict_options(options: RunOptions, tenant: Tenant) -> RunOptions:
         raise NotAllowed(
             f'model "{options.model[:200]}" is not allowed for {_named(tenant)}',
             hint=f"it may use {', '.join(tenant.models)}",
+        )
+
+
+def _restrict_options(options: RunOptions, tenant: Tenant) -> RunOptions:
+    check_options(options, tenant)
+    if options.until:
+        raise NotAllowed(
+            f"until is not allowed for {_named(tenant)}: its command would run outside the sandbox"
         )
     return replace(
         options,

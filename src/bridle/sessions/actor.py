@@ -20,9 +20,12 @@ from bridle.core.protocol import (
     Cancel,
     Command,
     Compact,
+    Configure,
     Decide,
     DropQueued,
     EditQueued,
+    Event,
+    Label,
     Pin,
     Pinned,
     Prompt,
@@ -33,12 +36,14 @@ from bridle.core.protocol import (
     Resume,
     Rewind,
     SessionArchived,
+    SessionConfigured,
+    SessionLabelled,
     SessionTitled,
     Steer,
 )
 from bridle.core.session_api import Receipt
 from bridle.sessions.children.run_children import SubAgents
-from bridle.sessions.command_checks import check_command
+from bridle.sessions.command_checks import changed_labels, check_command, configured_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.run.maintenance import Maintenance
@@ -209,6 +214,12 @@ class Actor:
                 await self._record(Pinned(command.text, command.pinned))
             case Rename():
                 await self._record(SessionTitled(command.title))
+            case Configure():
+                settings = configured_options(self.journal.session.known.settings, command)
+                await self._record(SessionConfigured(settings))
+            case Label():
+                labels = changed_labels(self.journal.session.known.labels, command.labels)
+                await self._record(SessionLabelled(labels))
             case Archive():
                 await self._archive(command)
         return self._receipt()
@@ -240,9 +251,7 @@ class Actor:
             raise SessionBusy(f"session {self.journal.id} is running", hint="cancel the run first")
         await self._record(SessionArchived(command.archived))
 
-    async def _record(
-        self, event: SessionTitled | SessionArchived | QueueEdited | QueueDropped | Pinned
-    ) -> None:
+    async def _record(self, event: Event) -> None:
         async with self.runs.claim.starting:  # a run that is just starting may be taking the claim
             if self.is_busy:
                 await self.journal.record(event)

@@ -1,8 +1,11 @@
 """Checks incoming commands, and works out the options and keys that a run starts with."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
+from msgspec import Struct, structs
 from msgspec.json import encode
 from msgspec.structs import replace
 
@@ -10,25 +13,33 @@ from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import ConfigError, KeyTaken, UsageError
 from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Text
-from bridle.core.permission import parse_rule
+from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import (
+    LIKE_AGENT,
     MAX_PROMPT_BYTES,
     Command,
+    Configure,
     Decide,
     EditQueued,
     Prompt,
     PromptKey,
     Resume,
     RunOptions,
+    SessionLabelled,
+    SessionOptions,
     Steer,
     TakenPrompt,
 )
 from bridle.core.protocol.commands import CLIENT_VARIABLES, MAX_KEY_CHARS, MAX_VARIABLE_CHARS
 from bridle.core.session import RunState, Session
 from bridle.core.surrogates import has_surrogates
+from bridle.core.tool import is_among
 from bridle.sessions.setup import Setup
 
 DIGEST_CHARS = 32
+ACTIONS: tuple[Action, ...] = ("allow", "ask", "deny")
+MAX_LABELS = 64
+MAX_LABEL_CHARS = 256
 MAX_RULES = 32  # rules in one answer
 
 
@@ -37,14 +48,7 @@ def check_command(command: Command) -> None:
 
     Without this, an untyped caller could store a command that cannot be read again.
     """
-    try:
-        msgspec.convert(msgspec.to_builtins(command), Command)
-    except (msgspec.ValidationError, TypeError, RecursionError) as error:
-        raise UsageError(f"the command is invalid: {error}") from None
-    if has_surrogates(command):
-        raise UsageError(
-            "the text contains half a character (a lone surrogate)", hint="send valid Unicode text"
-        )
+    _check_types(command, Command, "the command is invalid")
     if isinstance(command, Decide):
         _check_rules(command)
     if isinstance(command, Prompt | Resume):
@@ -63,6 +67,17 @@ def check_command(command: Command) -> None:
         raise UsageError(
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
+        )
+
+
+def _check_types(value: Struct, kind: Any, problem: str) -> None:
+    try:
+        msgspec.convert(msgspec.to_builtins(value), kind)
+    except (msgspec.ValidationError, TypeError, RecursionError) as error:
+        raise UsageError(f"{problem}: {error}") from None
+    if has_surrogates(value):
+        raise UsageError(
+            "the text contains half a character (a lone surrogate)", hint="send valid Unicode text"
         )
 
 
@@ -117,14 +132,73 @@ def resumed_options(run: RunState, changed: RunOptions) -> RunOptions:
     return merge_options(first, changed)
 
 
+def check_session_options(options: SessionOptions) -> None:
+    """Refuse options that could not be stored, or that no run could start with; raises UsageError."""
+    _check_types(options, SessionOptions, "the options of the session are invalid")
+    try:
+        for action in ACTIONS:
+            for text in getattr(options, action):
+                parse_rule(action, text)
+        options.limits.check()
+    except ConfigError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+
+
+def check_first_messages(messages: Sequence[Message]) -> None:
+    """Refuse messages that no session can begin with; raises UsageError."""
+    for message in messages:
+        _check_types(message, Message, "a first message is invalid")
+        is_plain = all(isinstance(part, Text | Media) for part in message.parts)
+        if message.role not in ("user", "assistant") or not message.parts or not is_plain:
+            raise UsageError("a session can begin with text and media of the user and the assistant only")
+    if messages and messages[0].role != "user":
+        raise UsageError("the first message of a session must be the user's")
+    if sum(len(message.text.encode()) for message in messages) > MAX_PROMPT_BYTES:
+        raise UsageError(
+            f"the first messages are longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+            hint="put the text into a file and name the file in the prompt",
+        )
+
+
+def changed_labels(now: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the labels of a session after a change; raises UsageError."""
+    labels = {name: value for name, value in {**now, **changes}.items() if value is not None}
+    _check_types(SessionLabelled(labels), SessionLabelled, "the labels are invalid")
+    for name, value in labels.items():
+        if not 0 < len(name) <= MAX_LABEL_CHARS or len(value) > MAX_LABEL_CHARS:
+            raise UsageError(f"a label has a name and up to {MAX_LABEL_CHARS} characters in each part")
+    if len(labels) > MAX_LABELS:
+        raise UsageError(f"a session has at most {MAX_LABELS} labels")
+    return labels
+
+
+def configured_options(now: SessionOptions, command: Configure) -> SessionOptions:
+    """Return the options of a session after a change; raises UsageError."""
+    known = SessionOptions.__struct_fields__
+    if unknown := [name for name in command.reset if name not in known]:
+        raise UsageError(f'a session has no option "{unknown[0][:80]}"', hint=", ".join(known))
+    usual = SessionOptions()
+    kept = replace(now, **{name: getattr(usual, name) for name in command.reset})
+    given = {name: getattr(command.options, name) for name in known}
+    changed = replace(kept, **{name: value for name, value in given.items() if value != getattr(usual, name)})
+    check_session_options(changed)
+    return changed
+
+
+def new_run_options(session: Session, given: RunOptions) -> RunOptions:
+    """Return the options of a new run: those of the session, with those given for the run."""
+    kept = session.known.options
+    return given if kept == LIKE_AGENT else merge_options(RunOptions(**structs.asdict(kept)), given)
+
+
 def merge_options(first: RunOptions, changed: RunOptions) -> RunOptions:
-    """Return a prompt's options with the changes applied."""
+    """Return options with the changes applied; a tool that is turned off stays so."""
     return RunOptions(
         model=changed.model or first.model,
         mode=changed.mode or first.mode,
-        allow=first.allow + changed.allow,
-        ask=first.ask + changed.ask,
-        deny=first.deny + changed.deny,
+        allow=_joined(first.allow, changed.allow),
+        ask=_joined(first.ask, changed.ask),
+        deny=_joined(first.deny, changed.deny),
         limits=changed.limits.over(first.limits),
         params={**first.params, **changed.params},
         code=first.code if changed.code is None else changed.code,
@@ -133,14 +207,28 @@ def merge_options(first: RunOptions, changed: RunOptions) -> RunOptions:
         cwd=changed.cwd or first.cwd,
         env=changed.env,
         system=first.system if changed.system is None else changed.system,
-        tools=first.tools if changed.tools is None else changed.tools,
-        without_tools=first.without_tools + changed.without_tools,
+        builtins=_in_both(first.builtins, changed.builtins),
+        without_builtins=_joined(first.without_builtins, changed.without_builtins),
+        tools=_in_both(first.tools, changed.tools),
+        without_tools=_joined(first.without_tools, changed.without_tools),
         hooks=_merge_hooks(first.hooks, changed.hooks),
         output_schema=first.output_schema if changed.output_schema is None else changed.output_schema,
         output_retries=first.output_retries if changed.output_schema is None else changed.output_retries,
         until=changed.until or first.until,
-        trace=first.trace,
+        trace=first.trace or changed.trace,
     )
+
+
+def _joined(first: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(first + more))
+
+
+def _in_both(first: tuple[str, ...] | None, changed: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the names and patterns of the second list that the first one contains; None is all tools."""
+    if first is None or changed is None:
+        return first if changed is None else changed
+    narrower = [name for name in first if "*" not in name and is_among(name, changed)]
+    return _joined(tuple(name for name in changed if is_among(name, first)), tuple(narrower))
 
 
 def _merge_hooks(first: HookOverride, changed: HookOverride) -> HookOverride:

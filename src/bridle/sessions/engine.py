@@ -134,6 +134,8 @@ class Engine(Struct, frozen=True):
     settings: ConfigFile = ConfigFile()
     children: ChildPolicy = ChildPolicy()
     """The limits on sub-agents."""
+    embedded: frozenset[str] = frozenset()
+    """Names of the tools of the embedding program, which sessions do not turn off with the built-in ones."""
     client_tools: ClientTools = field(default_factory=ClientTools)
     """The client tools of each session."""
     tenant_budget: TenantBudget | None = None

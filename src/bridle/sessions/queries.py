@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from msgspec.structs import replace
-
 from bridle.core.context import estimate_message
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
@@ -35,6 +33,7 @@ from bridle.core.session_status import SessionStatus, make_session_status
 from bridle.core.summary import SessionSummary
 from bridle.core.tenancy import tenant_of
 from bridle.core.turns import file_changes
+from bridle.sessions.command_checks import new_run_options, resumed_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import open_without_messages
 from bridle.sessions.live_sessions import LiveSessions, require_session_id, session_not_found
@@ -140,7 +139,11 @@ class Queries:
         state = journal.session
         if at is not None:
             state = fold([record for record in await self.records(Records(session)) if record.seq <= at])
-        options = replace(state.run.options, model=state.run.model) if state.run is not None else RunOptions()
+        options = (
+            new_run_options(state, RunOptions())
+            if state.run is None
+            else resumed_options(state.run, RunOptions())
+        )
         await actor.runs.preparing.check_folder(options.cwd)
         setup = await set_up(self._engine, session, state, options)
         for note in setup.notes:  # each is reported only once

@@ -1,18 +1,20 @@
 """The session service: implements the session API for the sessions of this process."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, overload
 
 from msgspec.structs import replace
 
+from bridle.core.context import estimate_message
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import Message, Text
 from bridle.core.ports import LocalModels, SessionTool, ToolDispatcher, implements
 from bridle.core.protocol import (
+    LIKE_AGENT,
     Aborted,
     AnyCommand,
     Cancel,
@@ -20,12 +22,14 @@ from bridle.core.protocol import (
     Delete,
     Delta,
     Fork,
+    MessageAdded,
     Notice,
     Prompt,
     Record,
     RunEnded,
     RunOptions,
     SessionCreated,
+    SessionOptions,
     Steer,
 )
 from bridle.core.queries import Query, Records
@@ -35,6 +39,7 @@ from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
+from bridle.sessions.command_checks import changed_labels, check_first_messages, check_session_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
@@ -59,13 +64,26 @@ class SessionService:
         self._queries = Queries(engine, self._roster)
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
+        """Create a session; raises ConfigError for an unknown agent, UsageError for what no run could use."""
+        check_session_options(options)
+        check_first_messages(messages)
+        made = changed_labels({}, labels)
         session = self._named(session_id)
         agent = agent or self._engine.settings.agent
         self._engine.load_agent(agent, cwd)
-        await self._engine.store.append(session, 0, [SessionCreated(session, cwd, agent, title)])
+        created = SessionCreated(session, cwd, agent, title, options=options, labels=made)
+        first = [MessageAdded(message, "import", estimate_message(message)) for message in messages]
+        await self._engine.store.append(session, 0, [created, *first])
         self._bus.announce(session)
         return session
 
@@ -150,10 +168,17 @@ class SessionService:
         records = await self._queries.records(Records(session))
         if command.at is not None:
             check_seq(session, records, command.at)
-        created = fold(records).known
+        known = fold(records).known
         child = self._named(command.session_id)
-        title = f"{created.title} (fork)" if created.title else ""
-        origin = SessionCreated(child, created.created.cwd, created.created.agent, title, session)
+        title = f"{known.title} (fork)" if known.title else ""
+        origin = replace(
+            known.created,
+            labels=known.labels,
+            session_id=child,
+            title=title,
+            parent=session,
+            options=known.settings,
+        )
         events = fork_at(records, command.at or records[-1].seq, origin)
         await self._engine.store.append(child, 0, events)
         self._bus.announce(child)

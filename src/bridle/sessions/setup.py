@@ -70,14 +70,22 @@ class ToolNeeds(Struct, frozen=True):
     max_server_tokens: int
     """How many tokens the servers' tools may take before they are found by search."""
     code: bool = False
+    embedded: frozenset[str] = frozenset()
+    """Names of tools of the embedding program."""
 
     def usable(self, tools: Iterable[Tool]) -> list[Tool]:
-        """Return the tools that the run may use and that are useful in its folder."""
-        allowed = [tool for tool in tools if self.allows(tool)]
-        return [tool for tool in allowed if not implements(tool, ConditionalTool) or tool.is_useful(self.cwd)]
+        """Return the tools that are useful in the run's folder."""
+        return [tool for tool in tools if not implements(tool, ConditionalTool) or tool.is_useful(self.cwd)]
 
     def allows(self, tool: Tool) -> bool:
-        """Return whether the run may use a tool."""
+        """Return whether the run may use a tool that no client provides."""
+        name, options = tool.spec.name, self.options
+        is_on = options.builtins is None or is_among(name, options.builtins)
+        is_on = is_on and not is_among(name, options.without_builtins)
+        return (is_on or name in self.embedded) and self.allows_of_client(tool)
+
+    def allows_of_client(self, tool: Tool) -> bool:
+        """Return whether the run may use a tool of a client: the session's choice is about the others."""
         name, options = tool.spec.name, self.options
         is_wanted = options.tools is None or is_among(name, options.tools)
         return is_wanted and not is_among(name, options.without_tools)
@@ -97,9 +105,9 @@ def choose_tools(
 
     Raises ConfigError when code mode has no Python tool.
     """
-    client_tools = wants.usable(client_tools)
+    client_tools = [tool for tool in wants.usable(client_tools) if wants.allows_of_client(tool)]
     replaced = {tool.spec.name for tool in client_tools}
-    usable = [tool for tool in wants.usable(own) if tool.spec.name not in replaced]
+    usable = [tool for tool in wants.usable(own) if wants.allows(tool) and tool.spec.name not in replaced]
     shown, found = _split_shown_and_found(usable, wants)
     server_tools = [tool for tool in server_tools if _is_chosen(tool, wants.chosen) and wants.allows(tool)]
     many = [tool.spec for tool in server_tools if tool.spec.name.startswith(MCP_PREFIX)]
@@ -126,7 +134,7 @@ def _split_shown_and_found(tools: Sequence[Tool], wants: ToolNeeds) -> tuple[lis
         raise ConfigError(f"code mode needs the tool {PYTHON}, which is not available")
     if wants.chosen is not None:
         return [tool for tool in tools if _is_chosen(tool, wants.chosen) or tool in needed], []
-    named = wants.options.tools or ()
+    named = (*(wants.options.tools or ()), *(wants.options.builtins or ()))
     first = [tool for tool in tools if not is_rarely_used(tool) or tool.spec.name in named]
     found = [tool for tool in tools if tool not in first]
     room = wants.window_tokens // TOOL_SHARE
@@ -273,7 +281,9 @@ async def set_up(
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
     max_server_tokens = int(model.window_tokens * engine.settings.mcp.share)
-    wants = ToolNeeds(options, agent.tools, cwd, model.window_tokens, max_server_tokens, code)
+    wants = ToolNeeds(
+        options, agent.tools, cwd, model.window_tokens, max_server_tokens, code, engine.embedded
+    )
     dispatcher = _dispatcher(engine, session_id, offer, wants)
     agent = replace(agent, prompt=_prompt(agent, options, offer, dispatcher if code else None))
     tools = encode(dispatcher.specs).decode() if dispatcher.specs and not code else ""

@@ -25,6 +25,7 @@ from bridle.core.protocol import (
     RunStarted,
     SessionArchived,
     SessionCreated,
+    SessionLabelled,
     SessionTitled,
 )
 from bridle.core.summary import SessionSummary
@@ -35,7 +36,15 @@ from bridle.stores.sqlite_file import Database
 # Session summaries as the databases store them next to the records.
 
 
-_SUMMARISED = (SessionCreated, SessionTitled, SessionArchived, MessageAdded, RunStarted, RunEnded)
+_SUMMARISED = (
+    SessionCreated,
+    SessionTitled,
+    SessionLabelled,
+    SessionArchived,
+    MessageAdded,
+    RunStarted,
+    RunEnded,
+)
 """The events that `summarise` uses; a test compares this tuple with core."""
 
 

@@ -18,14 +18,19 @@ OUTCOMES = {"denied": "cancelled", "budget_exhausted": "failed", "limit": "faile
 
 
 def told_by_kontekst(scenario: Scenario) -> Sequence[Seen]:
-    """Return what of a story its clients are told: calls that run, and three ways to end."""
+    """Return what of a story its clients are told: calls that are not refused, and three ways to end."""
     story = scenario.story
     running = {line.call for line in story if line.kind == "started"}
-    return [
-        line._replace(what=OUTCOMES.get(line.what, line.what)) if line.kind == "ended" else line
-        for line in story
-        if line.kind not in ("finished", "failed") or line.call in running
-    ]
+    known = {line.call for line in story if line.kind == "asked"} | running
+    told: list[Seen] = []
+    for line in story:
+        if line.kind == "ended":
+            told.append(line._replace(what=OUTCOMES.get(line.what, line.what)))
+        elif line.kind not in ("finished", "failed") or line.call in running:
+            told.append(line)
+        elif line.call not in known:  # there is no such tool
+            told += [started(line.call), line]
+    return told
 
 
 class GrpcDriver:

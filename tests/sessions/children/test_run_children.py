@@ -24,6 +24,7 @@ from bridle.core.protocol import (
     RunOptions,
     RunStarted,
     SessionCreated,
+    SessionOptions,
     Steer,
     ToolFinished,
     ToolStarted,
@@ -61,8 +62,9 @@ async def test_a_spawned_child_is_a_session_of_its_own_whose_answer_is_the_resul
         parent = await troupe.log()
 
     output = f"three\n\n[agent-1 {FIRST}: completed, 1 turn, 15 tokens]"
+    kept = SessionOptions(model="scripted/play", mode="ask")
     assert (ended.outcome, ended.text) == ("completed", "done")
-    assert created == SessionCreated(FIRST, "/", "default", "agent-1: count", "main")
+    assert created == SessionCreated(FIRST, "/", "default", "agent-1: count", "main", options=kept)
     assert child[0] == RunStarted(
         RunId("00000000-03e8-7000-8000-000000000002"),
         "scripted/play",

@@ -16,6 +16,7 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import ToolCall, Usage, user_message
 from bridle.core.protocol import (
     ApprovalRequested,
+    Configure,
     Decide,
     Delete,
     Prompt,
@@ -23,6 +24,7 @@ from bridle.core.protocol import (
     RunEnded,
     RunOptions,
     RunStarted,
+    SessionOptions,
 )
 from bridle.core.queries import ListSessions, Records
 from bridle.tools.basic_tools import basic_tools
@@ -405,6 +407,19 @@ async def test_modes_and_choices_hold_for_the_next_prompt(tmp_path: Path, env: E
             {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
         ]
         assert desk.editor.of("config_option_update")[0]["configOptions"][0]["currentValue"] == "accept-edits"
+
+
+async def test_an_editor_shows_the_mode_that_a_session_was_made_with(tmp_path: Path, env: Env):
+    async with Stage(Play(says("Done.")), cwd=str(tmp_path)) as stage:
+        await stage.service.submit(stage.session, Configure(SessionOptions(mode="plan")))
+        async with editing(stage.service, tmp_path, env) as (agent, _):
+            loaded = await agent.load_session(session_id="play", cwd=str(tmp_path), mcp_servers=[])
+            await agent.prompt(session_id="play", prompt=[text_block("go")])
+
+        assert loaded is not None
+        assert loaded.modes is not None
+        assert loaded.modes.current_mode_id == "plan"
+        assert [event.mode for event in await stage.log() if isinstance(event, RunStarted)] == ["plan"]
 
 
 async def test_skills_are_commands(tmp_path: Path, env: Env):

@@ -705,3 +705,24 @@ def test_a_run_on_a_scripted_model_loads_no_library_for_the_web(bridle: Bridle):
     )
 
     assert done.stdout.splitlines()[-1] == b"set()"
+
+
+# ---------------------------------------------------------------------------- what a session keeps
+
+
+def test_a_continued_session_is_as_it_was_made(bridle: Bridle):
+    model = bridle.script(DONE, DONE, DONE)
+    flags = ("--yolo", "--max-turns", "9", "--deny", "read_file(secret/**)", "--system", "Be a pirate.")
+    stream = ("--output", "stream-json", "--continue")
+
+    bridle("run", *flags, "--no-shell", "--allow", "bash", "--model", model, "one")
+    bridle("run", "--continue", "two")
+    lines = [json.loads(line) for line in bridle("run", *stream, "three").out.splitlines()]
+    [start] = [line["event"] for line in lines if line.get("event", {}).get("type") == "run_started"]
+
+    assert (start.get("mode", "ask"), start["model"]) == ("ask", model)
+    assert "turns" not in start.get("limits", {})
+    assert "allow" not in start["options"]
+    assert start["options"]["deny"] == ["read_file(secret/**)"]
+    assert start["options"]["system"] == "Be a pirate."
+    assert "bash" in start["options"]["without_builtins"]

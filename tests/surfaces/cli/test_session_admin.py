@@ -38,6 +38,28 @@ def test_a_new_title(bridle: Bridle, session: str):
     assert bridle("session", "rename", session, " ") == Done(64, "", "error: the title is empty\n")
 
 
+def test_the_options_of_a_session_are_shown_and_changed(bridle: Bridle, session: str):
+    def shown() -> list[str]:
+        return bridle("session", "configure", session).out.splitlines()
+
+    before = shown()
+    changed = bridle("session", "configure", session, "--plan", "--no-shell", "--deny", "read_file(x)")
+    configured = shown()
+    reset = bridle("session", "configure", session, "--reset", "mode", "--reset", "without_builtins")
+    unknown = bridle("session", "configure", session, "--reset", "mood")
+
+    assert [line.split()[0] for line in before] == ["model"]
+    assert (changed, reset) == (Done(0, "", ""), Done(0, "", ""))
+    assert configured == [
+        *before[:1],
+        "mode  plan",
+        'deny  ["read_file(x)"]',
+        'without_builtins  ["bash","jobs","job_output","job_kill"]',
+    ]
+    assert shown() == [*before[:1], 'deny  ["read_file(x)"]']
+    assert (unknown.code, unknown.err.splitlines()[0]) == (64, 'error: a session has no option "mood"')
+
+
 def test_archiving_and_bringing_back(bridle: Bridle, session: str):
     assert bridle("session", "archive", session) == Done(0, "", "")
     assert bridle.sessions()[0]["archived"] is True

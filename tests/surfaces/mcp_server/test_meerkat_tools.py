@@ -139,6 +139,42 @@ async def test_built_in_tools_are_there_only_if_they_are_wanted(home: Path):
         ]
 
 
+async def test_a_continued_session_is_as_it_was_made(home: Path):
+    model = Play(says("one"), says("two"), says("three"))
+    tools = [SmallTool(name, str) for name in ("read_file", "bash")]
+    own = [{"name": "read_file", "description": "Reads files of the client."}]
+    async with (
+        Stage(model, tools=tools) as stage,
+        serving(stage.service, home) as server,
+        connected(server) as client,
+    ):
+        made = {"prompt": "hi", "system_prompt": "Be brief.", "max_tokens": 50, "tools": own}
+        session = json_of(await client.call_tool("meerkat_run", made))["session_id"]
+        for wanted in ({}, {"enable_builtins": True, "builtin_config": {"enable_shell": True}}):
+            await client.call_tool("meerkat_resume", {"session_id": session, "prompt": "go on", **wanted})
+
+    sent = [(request.system, request.max_output_tokens) for request in model.requests]
+    assert sent == [("Be brief.", 50)] * 3
+    assert [len(request.tools) for request in model.requests] == [1, 0, 0]
+
+
+async def test_a_continued_session_has_the_tools_it_was_made_with_unless_they_are_turned_off(home: Path):
+    model = Play(says("one"), says("two"), says("three"), says("four"))
+    tools = [SmallTool(name, str) for name in ("read_file", "bash")]
+    shell = {"enable_builtins": True, "builtin_config": {"enable_shell": True}}
+    async with (
+        Stage(model, tools=tools) as stage,
+        serving(stage.service, home) as server,
+        connected(server) as client,
+    ):
+        session = json_of(await client.call_tool("meerkat_run", {"prompt": "hi", **shell}))["session_id"]
+        for wanted in ({}, {"builtin_config": {}}, {"enable_builtins": False}):
+            await client.call_tool("meerkat_resume", {"session_id": session, "prompt": "go on", **wanted})
+
+    shown = [{tool.name for tool in request.tools} for request in model.requests]
+    assert shown == [{"read_file", "bash"}, {"read_file", "bash"}, {"read_file"}, set()]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

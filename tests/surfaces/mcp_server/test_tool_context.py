@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from bridle.core.budget import Limits
 from bridle.core.ids import SessionId
-from bridle.core.protocol import ApprovalRequested
+from bridle.core.protocol import ApprovalRequested, Configure, SessionOptions
 from bridle.core.queries import ListSessions
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 from tests.surfaces.mcp_server.connecting import connected, serving, text_of
@@ -51,6 +52,28 @@ async def test_a_caller_cannot_loosen_what_the_user_has_set(home: Path, wanted: 
         assert [(one.is_error, text_of(one)) for one in (begun, further)] == [(True, f"{said} {hint}")] * 2
         assert [one.id for one in await stage.service.ask(ListSessions())] == ["play"]
         assert tool.calls == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"mode": "ask"}, 'a looser mode than "plan": only the user may do that'),
+        ({"max_turns": 4}, "more turns than 3: only the user may do that"),
+    ],
+)
+async def test_a_caller_cannot_loosen_how_a_session_was_made(home: Path, wanted: dict[str, Any], said: str):
+    (home / "config.toml").write_text(SETTINGS)
+    async with (
+        Stage(Play(says("done"))) as stage,
+        serving(stage.service, home, trusts_caller=False) as server,
+        connected(server) as client,
+    ):
+        made = Configure(SessionOptions(mode="plan", limits=Limits(turns=3)))
+        await stage.service.submit(stage.session, made)
+        refused = await client.call_tool("bridle_resume", {"session_id": "play", "prompt": "hi", **wanted})
+
+        assert refused.is_error
+        assert text_of(refused).startswith(said)
 
 
 @pytest.mark.parametrize(

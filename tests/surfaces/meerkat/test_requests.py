@@ -1,10 +1,12 @@
 """The meaning of requests: every supported field, and a refusal for every other one."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+import bridle
 from bridle.core.budget import Limits
 from bridle.core.errors import UsageError
 from bridle.core.hook import CommandRuntime, HookEntry, HookOverride, HttpRuntime
@@ -151,13 +153,13 @@ def test_switching_tools_off_leaves_them_out_and_on_changes_nothing():
     assert (
         order(enable_builtins=True, enable_shell=True, enable_memory=True, enable_subagents=True) == order()
     )
-    assert order(enable_shell=False).options.without_tools == SHELL_TOOLS
-    assert order(enable_web_search=False).options.without_tools == WEB_TOOLS
-    assert order(enable_subagents=False, enable_memory=False).options.without_tools == (
+    assert order(enable_shell=False).options.without_builtins == SHELL_TOOLS
+    assert order(enable_web_search=False).options.without_builtins == WEB_TOOLS
+    assert order(enable_subagents=False, enable_memory=False).options.without_builtins == (
         *CHILD_TOOLS,
         *MEMORY_TOOLS,
     )
-    without = set(order(enable_builtins=False).options.without_tools)
+    without = set(order(enable_builtins=False).options.without_builtins)
     assert {"read_file", "python", *SHELL_TOOLS, *WEB_TOOLS} < without
     assert not without & {*CHILD_TOOLS, *MEMORY_TOOLS}
 
@@ -204,11 +206,18 @@ def test_tools_of_the_client_come_with_their_schema():
 
 @pytest.mark.parametrize("name", UNOFFERED)
 def test_what_would_change_nothing_is_refused(name: str):
-    value: Any = {"a": "b"} if name in ("labels", "peer_meta", "app_context", "auth_binding") else True
+    value: Any = {"a": "b"} if name in ("peer_meta", "app_context", "auth_binding") else True
     value = "x" if name in ("comms_name", "self_hosted_server_id", "transient_turn_context") else value
 
     with pytest.raises(Refused, match=f"{name} is not offered here"):
         order(**{name: value})
+
+
+def test_labels_are_for_new_sessions_only():
+    with pytest.raises(UsageError, match="labels: a turn has none"):
+        to_run_request(TurnParams(prompt="x", session_id="s", labels={"a": "b"}))
+
+    assert to_run_request(CreateParams(prompt="x", labels={"a": "b"})).options == RunOptions()
 
 
 @pytest.mark.parametrize("name", ["host_mode", "keep_alive", "enable_mob"])
@@ -220,3 +229,12 @@ def test_asking_for_none_of_it_is_fine(name: str):
 def test_unknown_fields_are_refused(kind: type):
     with pytest.raises(msgspec.ValidationError, match="unknown field `colour`"):
         msgspec.convert({"prompt": "hi", "colour": 1}, kind)
+
+
+async def test_every_built_in_tool_can_be_turned_off(tmp_path: Path):
+    async with bridle.open(home=tmp_path, settings={"memory": {"enabled": True}}) as b:
+        session = await b.session()
+        names = {*await b._opened().tool_names(session.id)} - {"tool_call", "tool_search"}
+
+    off = order(enable_builtins=False, enable_subagents=False, enable_memory=False).options.without_builtins
+    assert names == {*off}

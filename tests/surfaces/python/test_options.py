@@ -13,7 +13,7 @@ ENVIRON = {"HOME": "/home/jo"}
 
 
 def options(**keywords: Any) -> RunOptions:
-    return run_options(merge_options({}, **keywords), ["own"], None, "/home/jo/project", ENVIRON)
+    return run_options(merge_options({}, **keywords), None, "/home/jo/project", ENVIRON)
 
 
 def test_the_nearest_counts_and_rules_limits_and_params_are_joined():
@@ -22,7 +22,7 @@ def test_the_nearest_counts_and_rules_limits_and_params_are_joined():
     )
     near = merge_options(far, model="c/d", allow=["y"], deny=["z"], limits=Limits(turns=3), params={"q": 2})
 
-    assert run_options(near, [], None, "/", ENVIRON) == RunOptions(
+    assert run_options(near, None, "/", ENVIRON) == RunOptions(
         model="c/d",
         mode="plan",
         allow=("x", "y"),
@@ -40,13 +40,13 @@ def test_nothing_said_is_no_difference():
     ("keywords", "tools"),
     [
         ({"builtins": True}, None),
-        ({"builtins": False}, ("own",)),
-        ({"builtins": ["grep"]}, ("grep", "own")),
-        ({"builtins": False, "code": True}, ("python", "own")),
+        ({"builtins": False}, ()),
+        ({"builtins": ["grep"]}, ("grep",)),
+        ({"builtins": False, "code": True}, ("python",)),
     ],
 )
 def test_which_tools_a_run_has(keywords: dict[str, Any], tools: tuple[str, ...] | None):
-    assert options(**keywords).tools == tools
+    assert options(**keywords).builtins == tools
 
 
 def test_rules_are_seen_from_the_folder_of_the_session():

@@ -209,9 +209,12 @@ async def test_what_no_one_could_read_again_is_not_stored(tmp_path: Path, option
         with pytest.raises(bridle.UsageError, match="title is a text"):
             await b.session(title=5)  # type: ignore[arg-type]
 
-        assert [record.event for record in await session.records()] == [
-            SessionCreated(session.id, str(tmp_path))
-        ]
+        if options.keys() <= {"mode", "code", "limits"}:
+            with pytest.raises(bridle.UsageError, match="the options of the session are invalid"):
+                await b.session(**options)
+
+        assert [type(record.event) for record in await session.records()] == [SessionCreated]
+        assert len(await b.sessions()) == 1
         assert (await session.run("x")).text == "one"
 
 
@@ -243,7 +246,7 @@ async def test_a_name_that_no_tool_has_starts_no_run(tmp_path: Path):
         return "mine"
 
     play = Play(says("one"), says("two"))
-    async with opened(play, tmp_path, tools=[look]) as b:
+    async with opened(play, tmp_path, tools=[look], builtins=["grep", "glob"]) as b:
         session = await b.session(tools=[own])
         with pytest.raises(bridle.UsageError, match=r"builtins: .*'red_file' \(hint: did you mean read_file"):
             await session.run("go", builtins=["red_file"])
@@ -301,3 +304,59 @@ async def test_a_queued_prompt_keeps_the_tools_of_a_session_that_nobody_holds(tm
                 break
 
     assert texts == ["waited", "mine"]
+
+
+# ---------------------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize("is_forked", [False, True])
+async def test_a_session_is_as_it_was_made_for_a_program_that_only_knows_its_id(
+    tmp_path: Path, is_forked: bool
+):
+    store = EphemeralStore(FixedClock())
+    made: Any = {"system": "Be a pirate.", "builtins": ["grep", "bash"], "without_tools": ["bash"]}
+    async with opened(Play(says("one")), tmp_path, store=store, builtins=True) as b:
+        session = await b.session(**({} if is_forked else made))
+        if is_forked:
+            session = await session.spawn(**made)
+    play = Play(says("one"), says("two"))
+    async with opened(play, tmp_path, store=store, builtins=True) as b:
+        again = await b.session(session.id)
+        await again.run("go")
+        shown = await again.context()
+        await again.configure(system="Be short.", reset=["builtins"])
+        await again.run("go")
+
+    [first, second] = play.requests
+    assert (first.system, [spec.name for spec in first.tools]) == ("Be a pirate.", ["grep"])
+    assert (shown.system, shown.tools) == (first.system, first.tools)
+    assert second.system == "Be short."
+    assert {"grep", "read_file"} < {spec.name for spec in second.tools}
+    assert "bash" not in {spec.name for spec in second.tools}
+
+
+async def test_the_program_has_its_own_tools_whatever_built_in_ones_are_turned_off(tmp_path: Path):
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    play = Play(says("one"))
+    async with opened(play, tmp_path, tools=[look], builtins=False) as b:
+        await (await b.session()).run("go")
+
+    assert [spec.name for spec in play.requests[0].tools] == ["look"]
+
+
+async def test_what_belongs_to_one_run_is_no_option_of_a_session(tmp_path: Path):
+    async with opened(ScriptedProvider.of("one"), tmp_path) as b:
+        session = await b.session()
+        with pytest.raises(bridle.UsageError, match=r"until is not an option of a session"):
+            await session.configure(until="true")
+
+
+async def test_a_session_has_labels(tmp_path: Path):
+    async with opened(ScriptedProvider.of("one"), tmp_path) as b:
+        session = await b.session(labels={"team": "red", "old": "x"})
+        await session.label({"old": None, "size": "big"})
+
+        assert [one.labels for one in await b.sessions()] == [{"team": "red", "size": "big"}]

@@ -8,7 +8,7 @@ import pytest
 
 from bridle.core.ids import SessionId
 from bridle.core.protocol import ApprovalRequested, Record, RunEnded, RunStarted
-from bridle.core.queries import ListSessions
+from bridle.core.queries import ListSessions, Records
 from bridle.sessions.service import SessionService
 from bridle.surfaces.shared.session_calls import read_session
 from tests.patience import PATIENCE_S
@@ -170,9 +170,14 @@ async def test_what_is_not_offered_is_refused_and_leaves_nothing(
         ({"model": "nobody/x"}, 400, 'model "nobody/x": no provider named "nobody"'),
         ({"prompt": ""}, 400, "the prompt is empty"),
         (
-            {"initial_turn": "deferred"},
+            {"initial_turn": "deferred", "output_schema": {"type": "string"}},
             400,
-            "body: initial_turn: a deferred session takes cwd, agent and title, and an empty prompt",
+            "body: output_schema: a deferred session cannot keep it",
+        ),
+        (
+            {"initial_turn": "deferred", "prompt": "", "shell_env": {"LANG": "C"}},
+            400,
+            "body: shell_env: a deferred session cannot keep it",
         ),
     ]
     async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
@@ -197,6 +202,47 @@ async def test_a_deferred_session_waits_for_its_first_message(
     assert (made.status_code, made.headers["location"]) == (201, f"/sessions/{session}")
     assert (before.known.title, before.messages) == ("later", [])
     assert answered.json()["text"] == "Hello."
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"prompt": "x"},
+        {"prompt": "x", "initial_turn": "deferred"},
+        {"prompt": "", "initial_turn": "deferred"},
+    ],
+)
+async def test_a_session_remembers_how_it_was_made_in_another_process(
+    home: Path, tmp_path: Path, env: dict[str, str], first: dict[str, Any]
+):
+    made = {
+        "system_prompt": "Be a pirate.",
+        "mode": "plan",
+        "max_tokens": 50,
+        "enable_builtins": False,
+        "enable_shell": False,
+        "enable_subagents": False,
+        "enable_memory": False,
+    }
+    async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
+        session = (await house.post("/sessions", {**first, **made})).json()["session_id"]
+    async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
+        for _ in range(2):
+            body = {"session_id": session, "prompt": "y", "enable_shell": True}
+            assert (await house.post(f"/sessions/{session}/messages", body)).json()["text"] == "Hello."
+        shown = (await house.get(f"/sessions/{session}/context")).json()
+        state = (await house.get(f"/sessions/{session}")).json()
+        records = await house.service.ask(Records(session))
+
+    starts = [record.event for record in records if isinstance(record.event, RunStarted)]
+    assert [message["parts"][0]["text"] for message in shown["messages"] if message["role"] == "user"] == [
+        *([first["prompt"]] if first["prompt"] else []),
+        "y",
+        "y",
+    ]
+    assert {(start.mode, start.options.system) for start in starts} == {("plan", "Be a pirate.")}
+    assert (state["options"]["mode"], state["options"]["system"]) == ("plan", "Be a pirate.")
+    assert (shown["system"], shown["tools"]) == ("Be a pirate.", [])
 
 
 async def test_a_skill_is_put_in_its_place(home: Path, tmp_path: Path, env: dict[str, str]):
@@ -315,3 +361,24 @@ async def test_under_one_key_a_fork_is_made_once(home: Path, tmp_path: Path, env
     assert (other.status_code, other.json()["code"]) == (409, "DUPLICATE_INPUT")
     assert fresh.json()["session_id"] not in (child, session)
     assert too_far.status_code == 400
+
+
+async def test_sessions_are_created_with_labels_and_listed_by_them(
+    home: Path, tmp_path: Path, env: dict[str, str]
+):
+    async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
+        body = {"prompt": "x", "initial_turn": "deferred"}
+        red, blue = [
+            (await house.post("/sessions", {**body, "labels": {"team": team}})).json()["session_id"]
+            for team in ("red", "blue")
+        ]
+        change = {"type": "label", "labels": {"size": "big", "team": None}}
+        await house.post(f"/sessions/{blue}/commands", change)
+        found = [
+            [one["id"] for one in (await house.get("/sessions", params={"label": label})).json()["sessions"]]
+            for label in ("team=red", "size=big", "team=blue")
+        ]
+        state = (await house.get(f"/sessions/{blue}")).json()
+
+    assert found == [[red], [blue], []]
+    assert state["labels"] == {"size": "big"}

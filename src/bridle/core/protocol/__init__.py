@@ -17,6 +17,7 @@ from bridle.core.protocol.call_events import (
     ToolStarted,
 )
 from bridle.core.protocol.commands import (
+    LIKE_AGENT,
     MAX_PROMPT_BYTES,
     Answer,
     AnyCommand,
@@ -25,12 +26,14 @@ from bridle.core.protocol.commands import (
     Command,
     CommandKind,
     Compact,
+    Configure,
     Decide,
     Delete,
     Delivery,
     DropQueued,
     EditQueued,
     Fork,
+    Label,
     Pin,
     Prompt,
     Rename,
@@ -39,6 +42,7 @@ from bridle.core.protocol.commands import (
     Rewind,
     RewindScope,
     RunOptions,
+    SessionOptions,
     Steer,
 )
 from bridle.core.protocol.deltas import (
@@ -71,8 +75,10 @@ from bridle.core.protocol.session_events import (
     RunResumed,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionCreated,
     SessionFacts,
+    SessionLabelled,
     SessionTitled,
     TakenPrompt,
     Totals,
@@ -109,6 +115,7 @@ from bridle.core.protocol.values import (
 )
 
 __all__ = [
+    "LIKE_AGENT",
     "MAX_PROMPT_BYTES",
     "Aborted",
     "Answer",
@@ -131,6 +138,7 @@ __all__ = [
     "CompactionFailed",
     "CompactionStarted",
     "CompactionTrigger",
+    "Configure",
     "Decide",
     "Delete",
     "Delivery",
@@ -150,6 +158,7 @@ __all__ = [
     "HookRewrote",
     "HookStarted",
     "KernelSaved",
+    "Label",
     "Lagged",
     "MessageAdded",
     "MessageSource",
@@ -186,8 +195,11 @@ __all__ = [
     "RunStarted",
     "SeenFile",
     "SessionArchived",
+    "SessionConfigured",
     "SessionCreated",
     "SessionFacts",
+    "SessionLabelled",
+    "SessionOptions",
     "SessionTitled",
     "Steer",
     "TakenPrompt",

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from bridle.core.budget import Limits
 from bridle.core.hook import HookOverride
@@ -26,8 +27,8 @@ MAX_TRACE_CHARS = 256  # version 00 has 55; later versions may be longer
 MAX_PROMPT_BYTES = 4 * 1024 * 1024  # about a million tokens, more than any window
 
 
-class RunOptions(Struct, frozen=True, omit_defaults=True):
-    """How one run differs from its session's agent; None and () mean no difference."""
+class SessionOptions(Struct, frozen=True, omit_defaults=True):
+    """How a session differs from its agent, for all of its runs; None and () mean no difference."""
 
     model: str | None = None
     mode: Mode | None = None
@@ -35,9 +36,26 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     limits: Limits = Limits()
+    """Limits of each run."""
     params: dict[str, Any] = {}
     code: bool | None = None
     """True if the model writes Python that calls the tools, instead of calling them one by one."""
+    system: str | None = None
+    """Replaces the agent's instructions."""
+    builtins: tuple[str, ...] | None = None
+    """The only tools besides those of clients and of an embedding program, out of the agent's."""
+    without_builtins: tuple[str, ...] = ()
+    """Tools that are turned off; a client may provide its own of the same name."""
+    hooks: HookOverride = HookOverride()
+
+
+LIKE_AGENT = SessionOptions()
+"""No difference from the agent."""
+
+
+class RunOptions(SessionOptions, frozen=True, omit_defaults=True):
+    """How one run differs from its session, which keeps what it turned off."""
+
     approve_each: bool = False
     """True if every call needs an approval, whatever rules allow, and a denied call ends the run.
 
@@ -48,13 +66,10 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     """Absolute path of the folder in which the tools work."""
     env: dict[str, str] = {}
     """The client's environment variables for programs, limited to LENT_VARIABLES; never recorded."""
-    system: str | None = None
-    """Replaces the agent's instructions."""
     tools: tuple[str, ...] | None = None
     """The only tools the run may use, out of its agent's."""
     without_tools: tuple[str, ...] = ()
     """Tools that the run may not use."""
-    hooks: HookOverride = HookOverride()
     output_schema: dict[str, Any] | None = None
     """A JSON Schema: the run ends with a value that fits it."""
     output_retries: int = 2
@@ -63,6 +78,24 @@ class RunOptions(Struct, frozen=True, omit_defaults=True):
     """A shell command: the run continues until it exits with 0."""
     trace: Annotated[str, Meta(max_length=MAX_TRACE_CHARS)] = ""
     """The trace that the run belongs to, as a W3C traceparent; an invalid one is ignored."""
+
+    @property
+    def of_session(self) -> SessionOptions:
+        """The options that a new session keeps, if this is its first run."""
+        return SessionOptions(**{name: getattr(self, name) for name in SessionOptions.__struct_fields__})
+
+    @property
+    def of_personal_session(self) -> SessionOptions:
+        """The options that a new session of a person keeps: mode, limits and allow rules are for one run."""
+        return replace(self.of_session, mode=None, limits=Limits(), allow=())
+
+    @property
+    def of_run(self) -> "RunOptions":
+        """The options that only this run has."""
+        kept = SessionOptions.__struct_fields__
+        return RunOptions(
+            **{name: getattr(self, name) for name in self.__struct_fields__ if name not in kept}
+        )
 
 
 class CommandKind(Struct, frozen=True, tag=snake, omit_defaults=True):
@@ -161,6 +194,21 @@ class Rename(CommandKind, frozen=True):
     title: str
 
 
+class Configure(CommandKind, frozen=True):
+    """Change the options of the session, for runs that start afterwards."""
+
+    options: SessionOptions = SessionOptions()
+    """Each one given replaces the session's."""
+    reset: tuple[str, ...] = ()
+    """Names of options that the agent decides again."""
+
+
+class Label(CommandKind, frozen=True):
+    """Set labels of the session, which lists can filter by; null removes one."""
+
+    labels: dict[str, str | None]
+
+
 class Archive(CommandKind, frozen=True):
     """Archive the session, or restore it from the archive."""
 
@@ -193,6 +241,8 @@ Command = (
     | Compact
     | Pin
     | Rename
+    | Configure
+    | Label
     | Archive
 )
 """What a live session takes."""

@@ -30,7 +30,9 @@ from bridle.core.protocol.session_events import (
     RunResumed,
     RunStarted,
     SessionArchived,
+    SessionConfigured,
     SessionCreated,
+    SessionLabelled,
     SessionTitled,
 )
 from bridle.core.protocol.turn_events import (
@@ -56,6 +58,8 @@ from bridle.core.protocol.turn_events import (
 Event = (
     SessionCreated
     | SessionTitled
+    | SessionConfigured
+    | SessionLabelled
     | SessionArchived
     | PromptQueued
     | QueueEdited

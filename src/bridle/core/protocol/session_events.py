@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from bridle.core.budget import BudgetKind, Limits
 from bridle.core.errors import ProviderErrorKind
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Usage
 from bridle.core.permission import Mode
-from bridle.core.protocol.commands import Delivery, RewindScope, RunOptions
+from bridle.core.protocol.commands import Delivery, RewindScope, RunOptions, SessionOptions
 from bridle.core.protocol.values import AuditOutcome, EventKind, MessageSource, Outcome, PromptKey, Todo
 
 
@@ -21,6 +22,15 @@ class SessionCreated(EventKind, frozen=True):
     parent: SessionId | None = None
     forked_at: int | None = None
     """Messages were copied from the parent up to this sequence number."""
+    options: SessionOptions = SessionOptions()
+    """How it was made: its runs start with them."""
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+class SessionConfigured(EventKind, frozen=True):
+    """The options of the session changed; runs that start afterwards have these."""
+
+    options: SessionOptions
 
 
 class SessionTitled(EventKind, frozen=True):
@@ -29,6 +39,12 @@ class SessionTitled(EventKind, frozen=True):
     """The model that wrote the title; empty if a person did."""
     usage: Usage = Usage()
     cost: float | None = None
+
+
+class SessionLabelled(EventKind, frozen=True):
+    """The labels of the session changed; these are all of them."""
+
+    labels: dict[str, str]
 
 
 class SessionArchived(EventKind, frozen=True):
@@ -64,7 +80,7 @@ class RunStarted(EventKind, frozen=True):
     mode: Mode = "ask"
     limits: Limits = Limits()
     options: RunOptions = RunOptions()
-    """The options of the prompt, so that the same rules apply after a crash."""
+    """The options of the session and the prompt, so that the same rules apply after a crash."""
     key: PromptKey | None = None
 
 
@@ -211,7 +227,7 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     created_at: int = 0
     title: str = ""
     model: str = ""
-    """The model of the last run; the next run uses it too."""
+    """The model of the next run: that of the last one, or as the session was made or configured."""
     archived: bool = False
     granted: tuple[str, ...] = ()
     queue: tuple[QueuedPrompt, ...] = ()
@@ -227,6 +243,14 @@ class SessionFacts(Struct, frozen=True, omit_defaults=True):
     """Texts that every compaction keeps word for word."""
     taken: dict[str, TakenPrompt] = {}
     """The newest prompts that came with a key."""
+    options: SessionOptions = SessionOptions()
+    """The options of the next run, without the model."""
+    labels: dict[str, str] = {}
+
+    @property
+    def settings(self) -> SessionOptions:
+        """All options of the next run, as a command may change them."""
+        return replace(self.options, model=self.model or None)
 
 
 class Checkpoint(EventKind, frozen=True):

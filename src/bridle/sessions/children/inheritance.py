@@ -123,6 +123,8 @@ def child_options(
         approve_each=run.options.approve_each,
         env=setup.env,
         system=order.system or (run.options.system if same_agent else None),
+        builtins=run.options.builtins,
+        without_builtins=run.options.without_builtins,
         tools=_tools(order, run, setup),
         without_tools=tuple(dict.fromkeys(left_out)),
         hooks=run.options.hooks,

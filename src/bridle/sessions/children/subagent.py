@@ -52,6 +52,7 @@ from bridle.sessions.children.subagent_start import (
     make_result_message,
     make_session,
     options_after_cut,
+    options_of_child_session,
     stage_of,
 )
 from bridle.sessions.children.worktree import Worktree
@@ -290,7 +291,10 @@ class SubAgent:
         cwd = self._worktree.cwd if self._worktree is not None else parent.setup.cwd
         inherited = inherited_messages(order, parent.journal.session.messages)
         self._inherited = len(inherited)
-        seq = await make_session(parent, self.member, order, inherited, cwd=cwd, agent=agent.name)
+        kept = options_of_child_session(self._options)
+        seq = await make_session(
+            parent, self.member, order, inherited, cwd=cwd, agent=agent.name, options=kept
+        )
         started = ChildStarted(
             self.member.id,
             self.member.name,

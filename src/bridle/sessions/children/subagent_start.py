@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.agent import Agent
+from bridle.core.budget import Limits
 from bridle.core.context import Counted
 from bridle.core.errors import SessionConflict, SessionTaken
 from bridle.core.ids import SessionId
@@ -20,6 +21,7 @@ from bridle.core.protocol import (
     RunOptions,
     RunStarted,
     SessionCreated,
+    SessionOptions,
 )
 from bridle.core.session import RunState
 from bridle.core.sub_agent import ChildRequest, ChildStage
@@ -122,6 +124,16 @@ def options_after_cut(
     return _with_copied_rules(resumed_bounds(order, run, parent.setup, parent.granted), parent, worktree)
 
 
+def options_of_child_session(options: RunOptions) -> SessionOptions:
+    """Return what a sub-agent's session keeps of its run: if a person prompts it later, it may do no more.
+
+    It keeps neither the rules that its parent was allowed nor its share of the budget.
+    """
+    off = tuple(dict.fromkeys(options.without_builtins + options.without_tools))
+    on = options.builtins if options.tools is None else options.tools
+    return replace(options.of_session, allow=(), limits=Limits(), builtins=on, without_builtins=off)
+
+
 def _with_copied_rules(options: RunOptions, parent: ParentRun, worktree: Worktree | None) -> RunOptions:
     """Add the parent folder's ask and deny rules, rewritten for the worktree the sub-agent works in."""
     if worktree is None:
@@ -173,6 +185,7 @@ async def make_session(
     *,
     cwd: str,
     agent: str,
+    options: SessionOptions,
 ) -> int:
     """Create a sub-agent's session and return the number of its last record; raises StoreError.
 
@@ -181,7 +194,7 @@ async def make_session(
     """
     title = f"{member.name}: {title_from(order.prompt)}"
     events: list[Event] = [
-        SessionCreated(member.id, cwd, agent, title, parent.journal.id),
+        SessionCreated(member.id, cwd, agent, title, parent.journal.id, options=options),
         *(MessageAdded(item.message, "fork", item.tokens) for item in inherited),
     ]
     snapshot = parent.journal.session.known.snapshot

@@ -38,6 +38,7 @@ from bridle.sessions.command_checks import (
     find_taken_prompt,
     key_of,
     merge_options,
+    new_run_options,
     prompt_tokens,
     resumed_options,
 )
@@ -249,6 +250,7 @@ class Runs:
             if item_id is not None and not self.is_queued(item_id):  # another process has started it
                 await self.claim.release()
                 return Receipt(self._journal.session.seq, item_id=item_id)
+            options = new_run_options(self._journal.session, options)
             setup = await self._allowance.cut(await self.preparing.set_up(options), run_id)
             tokens = await prompt_tokens(setup, message)
             await self._upkeep.close_interrupted()
@@ -345,7 +347,8 @@ class Runs:
                 self._driver.compact(keep)
                 return
             async with self.claim.held():
-                await self._upkeep.compact(await self.preparing.set_up(RunOptions()), keep)
+                options = new_run_options(self._journal.session, RunOptions())
+                await self._upkeep.compact(await self.preparing.set_up(options), keep)
 
     async def _compact_late(self, keep: str) -> None:
         """Run a compaction that was requested too late for the run's last turn."""

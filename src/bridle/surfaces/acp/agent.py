@@ -347,7 +347,7 @@ class BridleAgent:
             raise SessionBusy(f"{MAX_SESSIONS} sessions are open already", hint="close one first")
         menu = await asyncio.to_thread(read_menu, self._folders, cwd)
         known = (await self._api.ask(Status(session))).facts
-        choices = Choices(menu, known.created.agent, known.model)
+        choices = Choices(menu, known.created.agent, known.model, known.options.mode)
         opened = OpenSession(self._api, session, cwd, choices, self._screen)
         self._open[session] = opened
         if servers:

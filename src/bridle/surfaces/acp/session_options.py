@@ -70,11 +70,12 @@ def _mode(text: str) -> Mode:
 
 
 class Choices:
-    """The user's choices for one session; what is not chosen follows from the session's agent."""
+    """The user's choices for one session; what is not chosen follows from the session and its agent."""
 
-    def __init__(self, menu: AvailableOptions, agent: str, model: str) -> None:
-        """`agent` is the session's; `model` that of its last run, or empty."""
+    def __init__(self, menu: AvailableOptions, agent: str, model: str, mode: Mode | None = None) -> None:
+        """`agent` and `mode` are the session's; `model` that of its next run, or empty."""
         self.menu = menu
+        self._made_mode = mode
         self._agent = agent
         self._model = model
         self._chosen_mode: Mode | None = None
@@ -90,7 +91,7 @@ class Choices:
     @property
     def mode(self) -> Mode:
         """The mode of the next run."""
-        return self._chosen_mode or self._of_agent[0]
+        return self._chosen_mode or self._made_mode or self._of_agent[0]
 
     @property
     def model(self) -> str:

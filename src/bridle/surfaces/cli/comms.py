@@ -165,7 +165,9 @@ class PeerListener:
         session = self._sessions.get("") or self._sessions.get(peer)
         if session is None:
             agent = self._args.agent or ""
-            session = await service.create(cwd=self._cwd, agent=agent, title=f"peer {peer}")
+            session = await service.create(
+                cwd=self._cwd, agent=agent, title=f"peer {peer}", options=self._options.of_session
+            )
             self._sessions[peer] = session
         last_seq = (await service.ask(Status(session))).seq
         view = RunView(self._console, answer="streamed", chatty=self._console.err.is_terminal, verbose=False)

@@ -4,9 +4,9 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from bridle.config.duration import parse_duration
 from bridle.config.rules import resolve_rules
@@ -16,15 +16,24 @@ from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import HookOverride
 from bridle.core.malformed import MALFORMED
 from bridle.core.permission import Action, parse_rule
-from bridle.core.protocol import RunOptions
+from bridle.core.protocol import RunOptions, SessionOptions
+from bridle.core.tool import SHELL_TOOLS
 
 if TYPE_CHECKING:
     from bridle.core.schema import Compat
 
+Options = TypeVar("Options", bound=SessionOptions)
+
 
 def run_options(args: argparse.Namespace) -> RunOptions:
     """Build the options of one run; raises UsageError naming the flag."""
-    return RunOptions(
+    output = _output(args.output_schema, args.structured_output_retries, args.output_schema_compat)
+    return RunOptions(**asdict(session_options(args)), **output, until=args.until)
+
+
+def session_options(args: argparse.Namespace) -> SessionOptions:
+    """Build the options that a session keeps; raises UsageError naming the flag."""
+    return SessionOptions(
         model=args.model,
         code=args.code,
         mode=args.mode,
@@ -39,12 +48,12 @@ def run_options(args: argparse.Namespace) -> RunOptions:
             turns=_whole("--max-turns", args.max_turns),
         ),
         hooks=_hooks(args.hooks, args.no_hook),
-        **_output(args.output_schema, args.structured_output_retries, args.output_schema_compat),
-        until=args.until,
+        system=args.system,
+        without_builtins=SHELL_TOOLS if args.no_shell else (),
     )
 
 
-def resolve_options(options: RunOptions, cwd: str, environ: Mapping[str, str]) -> RunOptions:
+def resolve_options(options: Options, cwd: str, environ: Mapping[str, str]) -> Options:
     """Return options whose rules apply in a working directory, with `~/` and absolute paths resolved."""
 
     def local(action: Action, texts: Sequence[str]) -> tuple[str, ...]:

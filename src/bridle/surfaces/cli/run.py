@@ -110,10 +110,14 @@ class RunRequest(Struct, frozen=True):
 
     @property
     def command(self) -> Prompt | Resume:
-        """The command to submit: without a prompt, resume a run that was cut off or start a queued prompt."""
+        """The command to submit: without a prompt, resume a run that was cut off or start a queued prompt.
+
+        A new session keeps its options, so its first prompt does not repeat them.
+        """
         if not self.prompt:
             return Resume(self.options)
-        return Prompt(user_message(self.prompt), self.options, if_busy="reject")
+        options = self.options if self.session is not None else self.options.of_run
+        return Prompt(user_message(self.prompt), options, if_busy="reject")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -196,7 +200,9 @@ async def _perform(job: RunRequest, view: View, approver: "Approver | None", con
 
 
 async def _begin(service: SessionApi, job: RunRequest, view: View, approver: "Approver | None") -> Result:
-    session = await service.create(cwd=job.cwd, agent=job.agent or "", title=job.title)
+    session = await service.create(
+        cwd=job.cwd, agent=job.agent or "", title=job.title, options=job.options.of_personal_session
+    )
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)
     except BridleError:

@@ -28,15 +28,25 @@ def add_run(commands: Commands) -> None:
         "run",
         "run:run",
         "run a prompt",
-        description="Run a prompt; stdin is appended to it. The answer goes to stdout, the rest to stderr.",
+        description=(
+            "Run a prompt; stdin is appended to it. The answer goes to stdout, the rest to stderr. A new "
+            "session keeps its model, instructions, mode, rules, limits, hooks and which tools are off."
+        ),
         epilog=RUN_EXAMPLES,
     )
     run.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do")
     _add_conversation(run.add_argument_group("conversation"))
     _add_output(run.add_argument_group("output"))
     add_rule_flags(run.add_argument_group("permissions"))
-    _add_limits(run.add_argument_group("limits of this run"))
-    _add_hooks(run.add_argument_group("hooks of this run"))
+    limits = run.add_argument_group("limits of each run")
+    add_limits(limits)
+    limits.add_argument(
+        "--until",
+        default="",
+        metavar="COMMAND",
+        help="continue until this shell command exits with 0, or a limit is reached",
+    )
+    add_hooks(run.add_argument_group("hooks"))
 
 
 def _add_conversation(group: Any) -> None:
@@ -53,6 +63,13 @@ def _add_conversation(group: Any) -> None:
         help="continue the newest session of this directory; without a prompt, resume an interrupted run",
     )
     group.add_argument("--cwd", metavar="DIR", help="work in this directory")
+    add_style(group)
+
+
+def add_style(group: Any) -> None:
+    """Add the flags for the instructions and tools of a session."""
+    group.add_argument("--system", metavar="TEXT", help="instructions instead of the agent's")
+    group.add_argument("--no-shell", action="store_true", help="turn off the tools that run commands")
     style = group.add_mutually_exclusive_group()
     style.add_argument(
         "--code",
@@ -106,7 +123,8 @@ def _add_output(group: Any) -> None:
     )
 
 
-def _add_limits(group: Any) -> None:
+def add_limits(group: Any) -> None:
+    """Add the flags for the limits of a run."""
     for flag, metavar, meaning in (
         ("--max-turns", "N", "model requests"),
         ("--max-tokens", "N", "tokens, sent and received"),
@@ -117,19 +135,14 @@ def _add_limits(group: Any) -> None:
         group.add_argument(
             flag, metavar=metavar, help=f"stop after this many {meaning}".replace("many wall", "much wall")
         )
-    group.add_argument(
-        "--until",
-        default="",
-        metavar="COMMAND",
-        help="continue until this shell command exits with 0, or a limit is reached",
-    )
 
 
-def _add_hooks(group: Any) -> None:
+def add_hooks(group: Any) -> None:
+    """Add the flags for hooks."""
     group.add_argument(
         "--hooks",
         metavar="FILE|{…}",
-        help='hooks for this run only, as JSON: {"entries": […], "disable": [ids]}',
+        help='hooks besides those of the settings, as JSON: {"entries": […], "disable": [ids]}',
     )
     group.add_argument(
         "--no-hook", action="append", default=[], metavar="ID", help="disable this hook (repeatable)"

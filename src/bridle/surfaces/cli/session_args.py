@@ -5,8 +5,10 @@ from bridle.surfaces.cli.parser import (
     add_command,
     add_group,
     add_json_flag,
+    add_rule_flags,
     add_session_argument,
 )
+from bridle.surfaces.cli.run_args import add_hooks, add_limits, add_style
 
 # ---------------------------------------------------------------------------- stats
 
@@ -58,6 +60,13 @@ examples:
   bridle session pin 019a8536-2b7c "never push to main"
   bridle session pin 019a8536-2b7c --list
   bridle session pin 019a8536-2b7c --remove "never push"
+"""
+
+CONFIGURE_EXAMPLES = """\
+examples:
+  bridle session configure 019a8536-2b7c
+  bridle session configure 019a8536-2b7c --plan --no-shell
+  bridle session configure 019a8536-2b7c --reset mode --reset without_builtins
 """
 
 DECIDE_EXAMPLES = """\
@@ -217,6 +226,32 @@ def _add_changing(group: Commands) -> None:
     )
     add_session_argument(fork)
     fork.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
+
+    configure = add_command(
+        group,
+        "configure",
+        "session_commands:configure",
+        "change or show the options that a session keeps",
+        description=(
+            "Change the options that a session keeps, for runs that start afterwards: each one given "
+            "replaces that of the session. Without any, print them."
+        ),
+        epilog=CONFIGURE_EXAMPLES,
+    )
+    add_session_argument(configure)
+    configure.add_argument("--model", metavar="PROVIDER/MODEL", help="the model")
+    add_style(configure)
+    add_rule_flags(configure.add_argument_group("permissions"))
+    add_limits(configure.add_argument_group("limits of each run"))
+    add_hooks(configure.add_argument_group("hooks"))
+    configure.add_argument(
+        "--reset",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="leave this option to the agent again, such as mode or without_builtins (repeatable)",
+    )
+    add_json_flag(configure)
 
     rename = add_command(group, "rename", "session_commands:rename", "rename a session")
     add_session_argument(rename)

@@ -5,6 +5,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from bridle.core.compaction import check_pin
 from bridle.core.errors import BridleError, SessionError, SessionNotRunning, UsageError
 from bridle.core.ids import CallId
@@ -17,12 +19,14 @@ from bridle.core.protocol import (
     Compact,
     Compacted,
     CompactionFailed,
+    Configure,
     Decide,
     Delete,
     Pin,
     Prompt,
     Record,
     Rename,
+    SessionOptions,
     Steer,
 )
 from bridle.core.queries import Records, Status
@@ -31,6 +35,7 @@ from bridle.core.session_status import RunStatus
 from bridle.core.summary import SessionSummary
 from bridle.stores.projector import SessionProjector
 from bridle.surfaces.cli.confirm import ask_confirmation
+from bridle.surfaces.cli.options import resolve_options, session_options
 from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_access import run_with_session
 from bridle.surfaces.cli.session_lookup import find_session
@@ -108,6 +113,35 @@ def _write(console: Console, pins: Sequence[str], *, as_json: bool) -> None:
             console.out.line()
         for line in text.split("\n"):
             console.out.line(visible(line))
+
+
+# ---------------------------------------------------------------------------- session options
+
+
+def configure(args: argparse.Namespace, console: Console) -> int:
+    """Change the options that a session keeps, or print them."""
+    given = session_options(args)
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        changes = Configure(resolve_options(given, session.cwd, console.environ), tuple(args.reset))
+        if changes == Configure():
+            _write_options(console, (await service.ask(Status(session.id))).facts.settings, as_json=args.json)
+            return
+        await service.submit(session.id, changes)
+        console.done(f"session {short_id(session.id)}: configured; its next run starts with that")
+
+    return run_with_session(args.session, console, change)
+
+
+def _write_options(console: Console, options: SessionOptions, *, as_json: bool) -> None:
+    if as_json:
+        print_json(console.out, options)
+        return
+    for name, value in msgspec.to_builtins(options).items():
+        if value == {}:  # hooks that change nothing
+            continue
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        console.out.line(f"{console.out.paint('name', name)}  {one_line(text)}")
 
 
 # ---------------------------------------------------------------------------- session export

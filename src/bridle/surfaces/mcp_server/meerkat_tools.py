@@ -15,7 +15,6 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from bridle.app import skills_in
 from bridle.core.errors import BridleError, SessionBusy, UsageError
@@ -81,18 +80,21 @@ class Common(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ignored, like `verbose`: progress is always sent to clients that want it."""
     verbose: bool = False
     tools: Annotated[list[CallbackTool], Meta(max_length=MAX_TOOLS)] = []
-    enable_builtins: bool = False
-    builtin_config: BuiltinConfig = BuiltinConfig()
+    enable_builtins: bool | None = None
+    """False turns them off, as does `builtin_config` for the shell; true turns nothing on that is off."""
+    builtin_config: BuiltinConfig | None = None
     host_mode: bool = False
     comms_name: Annotated[str, Meta(max_length=200)] | None = None
     hooks_override: dict[str, Any] | None = None
 
     def order(self, prompt: str, **more: Any) -> RunRequest:
         """Convert the arguments to an order; raises UsageError, and Refused for what is not supported."""
-        if self.builtin_config.shell_timeout_secs is not None:
+        config = self.builtin_config
+        if config is not None and config.shell_timeout_secs is not None:
             name = "builtin_config.shell_timeout_secs"
             raise Refused(CAPABILITY_UNAVAILABLE, f"{name} is not offered here", hint="leave it out")
-        has_more = None if self.enable_builtins else False
+        builtins = False if self.enable_builtins is False else None
+        shell = False if config is not None and not config.enable_shell else builtins
         params = RunParams(
             prompt=prompt,
             model=self.model,
@@ -100,24 +102,23 @@ class Common(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_tokens=self.max_tokens,
             hooks_override=self.hooks_override,
             external_tools=self.tools,
-            enable_builtins=has_more,
-            enable_shell=None if self.enable_builtins and self.builtin_config.enable_shell else False,
-            enable_subagents=has_more,
-            enable_memory=has_more,
+            enable_builtins=builtins,
+            enable_shell=shell,
+            enable_subagents=builtins,
+            enable_memory=builtins,
             host_mode=self.host_mode,
             comms_name=self.comms_name,
             **more,
         )
-        order = to_run_request(params)
-        theirs = {tool.name for tool in order.tools}
-        kept = tuple(name for name in order.options.without_tools if name not in theirs)
-        return replace(order, options=replace(order.options, without_tools=kept))
+        return to_run_request(params)
 
 
 class MeerkatRunArgs(Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Arguments of `meerkat_run`."""
 
     prompt: Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
+    enable_builtins: bool | None = False
+    builtin_config: BuiltinConfig | None = BuiltinConfig()
     system_prompt: Annotated[str, Meta(max_length=1024 * 1024)] | None = None
     output_schema: dict[str, Any] | None = None
     structured_output_retries: Retries = 2

@@ -15,6 +15,7 @@ from bridle.core.ids import SessionId, is_session_id
 from bridle.core.messages import user_message
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import Delete, Prompt, Resume, RunOptions, SessionCreated
+from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import title_from
 from bridle.surfaces.mcp_server.arguments import ResumeArgs, RunArgs, read_arguments
@@ -171,9 +172,12 @@ async def begin_new(
     callbacks: ClientTools | None = None,
 ) -> ClientRun:
     """Create a session with a run; delete the session if the prompt is rejected."""
-    session = await context.api.create(cwd=cwd, agent=agent, title=title)
+    options = prompt.options
+    await check_options(context, options, cwd=cwd, agent=agent)
+    session = await context.api.create(cwd=cwd, agent=agent, title=title, options=options.of_session)
     try:
-        client_run = await begin(context, session, prompt, callbacks)
+        first = replace(prompt, options=options.of_run)
+        client_run = await context.runs.begin(session, first, callbacks)
     except BridleError:
         await context.api.submit(session, Delete())
         raise
@@ -186,7 +190,9 @@ async def begin(
     context: ServerContext, session: SessionId, command: Prompt | Resume, callbacks: ClientTools | None = None
 ) -> ClientRun:
     """Start a run of a session; raises Refused for options its caller may not use."""
-    await check_options(context, session, command.options)
+    facts = (await context.api.ask(Status(session))).facts
+    cwd, agent = facts.created.cwd, facts.created.agent
+    await check_options(context, command.options, cwd=cwd, agent=agent, made=facts.options)
     return await context.runs.begin(session, command, callbacks)
 
 

@@ -19,8 +19,7 @@ from bridle.config.agents import load_agent
 from bridle.config.project_keys import STRICTNESS
 from bridle.core.budget import Limits
 from bridle.core.errors import BridleError
-from bridle.core.ids import SessionId
-from bridle.core.protocol import RunOptions
+from bridle.core.protocol import LIKE_AGENT, RunOptions, SessionOptions
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.mcp_server.client import Client, NeedsAnswers
 from bridle.surfaces.mcp_server.elicitation import form_of
@@ -28,7 +27,6 @@ from bridle.surfaces.mcp_server.runs import ClientRun, ClientRuns
 from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused, classify_error
 from bridle.surfaces.shared.folder_info import Folders
 from bridle.surfaces.shared.folder_queries import FolderQueries
-from bridle.surfaces.shared.session_calls import origin
 
 CODE = "bridle/code"
 """The metadata key of an error's code, next to its text."""
@@ -112,20 +110,30 @@ def require_trust(context: ServerContext, what: str) -> None:
         )
 
 
-async def check_options(context: ServerContext, session: SessionId, options: RunOptions) -> None:
-    """Check that run options exceed no setting of the user; raises Refused, SessionNotFound, ConfigError."""
+async def check_options(
+    context: ServerContext,
+    options: RunOptions,
+    *,
+    cwd: str,
+    agent: str,
+    made: SessionOptions = LIKE_AGENT,
+) -> None:
+    """Check that run options exceed no setting of the user; raises Refused, ConfigError.
+
+    `made` are the options of an existing session, which may differ from its agent in both directions.
+    """
     usual = RunOptions()
     for name in ("allow", "until", "hooks"):
         if getattr(options, name) != getattr(usual, name):
             require_trust(context, name)
     if context.trusts_caller or (options.mode, options.limits) == (usual.mode, usual.limits):
         return
-    created = await origin(context.api, session)
-    cwd, name = options.cwd or created.cwd, options.agent or created.agent
-    agent = await asyncio.to_thread(lambda: load_agent(name, context.folders.settings(cwd)).agent)
-    if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(agent.mode):
-        require_trust(context, f'a looser mode than "{agent.mode}"')
+    settings = await asyncio.to_thread(context.folders.settings, options.cwd or cwd)
+    its = await asyncio.to_thread(load_agent, options.agent or agent or settings.agent, settings)
+    mode, limits = made.mode or its.agent.mode, made.limits.over(its.agent.limits)
+    if options.mode is not None and STRICTNESS.index(options.mode) > STRICTNESS.index(mode):
+        require_trust(context, f'a looser mode than "{mode}"')
     for name in Limits.__struct_fields__:
-        wanted, most = getattr(options.limits, name), getattr(agent.limits, name)
+        wanted, most = getattr(options.limits, name), getattr(limits, name)
         if wanted is not None and most is not None and wanted > most:
             require_trust(context, f"more {name} than {most:g}")

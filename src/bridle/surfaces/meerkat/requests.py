@@ -18,16 +18,15 @@ from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Part, Text
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
-from bridle.core.tool import ToolSpec
+from bridle.core.tool import SHELL_TOOLS, ToolSpec
 from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.shared.validation_error import format_validation_error
 
 MAX_BLOCKS = 1_000
 MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path
 
-SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
 WEB_TOOLS = ("web_fetch", "download")
-CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel")
+CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel", "send_message")
 MEMORY_TOOLS = ("memory_search",)
 OTHER_TOOLS = (
     "read_file edit_file write_file list_files multi_edit python grep glob skill ask_user datetime todos "
@@ -174,6 +173,7 @@ class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     comms_name: str | None = None
     peer_meta: Any = None
     labels: dict[str, str] | None = None
+    """Only for a new session."""
     app_context: Any = None
     auth_binding: Any = None
     self_hosted_server_id: str | None = None
@@ -190,7 +190,7 @@ class RunParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 UNOFFERED = (
-    "enable_mob enable_schedule enable_workgraph host_mode keep_alive comms_name peer_meta labels "
+    "enable_mob enable_schedule enable_workgraph host_mode keep_alive comms_name peer_meta "
     "app_context auth_binding self_hosted_server_id transient_turn_context"
 ).split()
 """Fields that Meerkat has and Bridle does not offer by request: rejected if set."""
@@ -263,6 +263,8 @@ def _refuse_unoffered(params: RunParams) -> None:
     for name in UNOFFERED:
         if getattr(params, name):
             raise Refused(CAPABILITY_UNAVAILABLE, f"{name} is not offered here", hint="leave it out")
+    if params.labels and not isinstance(params, CreateParams):
+        raise UsageError("labels: a turn has none", hint="the command label changes those of the session")
 
 
 def _options(params: RunParams) -> RunOptions:
@@ -283,7 +285,8 @@ def _options(params: RunParams) -> RunOptions:
         env=params.shell_env or {},
         system="" if isinstance(system, SystemPromptDisable) else system,
         tools=None if overlay.allowed_tools is None else tuple(overlay.allowed_tools),
-        without_tools=(*_left_out(params), *(overlay.blocked_tools or ())),
+        without_builtins=tuple(_left_out(params)),
+        without_tools=tuple(overlay.blocked_tools or ()),
         hooks=read_hook_override(params.hooks_override or {}),
         output_schema=params.output_schema,
         output_retries=RunOptions().output_retries if retries is None else retries,

@@ -124,6 +124,7 @@ class SessionInfo(Struct, frozen=True, omit_defaults=True):
     title: str = ""
     cwd: str = ""
     agent: str = ""
+    labels: dict[str, str] = {}
 
 
 class SessionCounts(Struct, frozen=True):
@@ -151,6 +152,7 @@ def session_row(summary: SessionSummary, counts: SessionCounts, *, is_active: bo
         state="running" if is_active else "idle",
         title=summary.title,
         cwd=summary.cwd,
+        labels=summary.labels,
     )
 
 
@@ -174,6 +176,7 @@ def session_info(session: Session, usual_model: str, *, is_active: bool) -> Sess
         title=facts.title,
         cwd=facts.created.cwd,
         agent=facts.created.agent,
+        labels=facts.labels,
     )
 
 

@@ -5,6 +5,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from msgspec.structs import replace
+
 from bridle.config.rules import resolve_rules
 from bridle.config.settings import find_user_folder
 from bridle.core.budget import Limits
@@ -12,15 +14,15 @@ from bridle.core.codeact import PYTHON
 from bridle.core.errors import UsageError
 from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.permission import Action, Mode, parse_rule
-from bridle.core.protocol import RunOptions
+from bridle.core.protocol import RunOptions, SessionOptions
 from bridle.surfaces.python.callbacks import AnswerCallback, Approve
 
 
 class RunKeywords(TypedDict, total=False):
     """Options that `open`, `session` and `run` all accept.
 
-    Rules of all three apply together, and so do limits and params with different names; for everything else
-    the innermost wins.
+    A session keeps those that it starts with. Rules of all three apply together, and so do limits and params
+    with different names; for everything else but tools the innermost wins.
     """
 
     model: str
@@ -40,7 +42,10 @@ class RunKeywords(TypedDict, total=False):
     answer: AnswerCallback | None
     """Answers the model's questions to the user; without it, they get no answer."""
     builtins: bool | Sequence[str]
-    """Which built-in tools the model has besides the program's: all, none, or those with these names."""
+    """Which built-in tools the model has besides the program's: all, none, or those with these names.
+
+    A run has only those that its session has, too; `Session.configure` gives the session others.
+    """
     without_tools: Sequence[str]
     """Names of tools that the model may not use."""
     limits: Limits
@@ -108,9 +113,24 @@ def merge_options(far: RunKeywords, **near: Unpack[RunKeywords]) -> RunKeywords:
     return made  # type: ignore[return-value]  # made of two of them
 
 
+RUN_ONLY = ("approve", "answer", "until", "output_retries")
+"""Options that no session keeps: they are about one run, or functions of this program."""
+
+
+def options_of_session(given: RunKeywords, cwd: str, environ: Mapping[str, str]) -> SessionOptions:
+    """Convert to the options that a session keeps; raises ConfigError for a malformed rule, UsageError."""
+    made = run_options(given, None, cwd, environ)
+    return replace(made.of_session, without_builtins=made.without_tools)
+
+
+def options_left(given: RunKeywords) -> RunKeywords:
+    """Return the options that the runs of a new session need on top of what it keeps."""
+    kept = (*RUN_ONLY, "without_tools")  # which may name the program's own tools
+    return {name: value for name, value in given.items() if name in kept}  # type: ignore[return-value]
+
+
 def run_options(
     given: RunKeywords,
-    own_tools: Sequence[str],
     output_schema: dict[str, Any] | None,
     cwd: str,
     environ: Mapping[str, str],
@@ -135,7 +155,7 @@ def run_options(
         params=dict(given.get("params", {})),
         code=given.get("code"),
         system=given.get("system"),
-        tools=None if builtins is True else (*names, *own_tools),
+        builtins=None if builtins is True else names,
         without_tools=tuple(given.get("without_tools", ())),
         output_schema=output_schema,
         output_retries=given.get("output_retries", RunOptions().output_retries),

@@ -27,7 +27,7 @@ from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
 from bridle.surfaces.python.hooks import Hook, convert_hooks
 from bridle.surfaces.python.host import Host
-from bridle.surfaces.python.options import RunKeywords, merge_options
+from bridle.surfaces.python.options import RunKeywords, merge_options, options_left, options_of_session
 from bridle.surfaces.python.session import Session
 from bridle.surfaces.python.tools import ToolLike, to_tools
 from bridle.surfaces.shared.folder_info import AgentRow, Folders, ModelView, RuleList
@@ -126,11 +126,15 @@ class Bridle:
         cwd: str | Path | None = None,
         agent: str = "",
         title: str = "",
+        labels: Mapping[str, str] = {},
         tools: Sequence[ToolLike] = (),
         **options: Unpack[RunKeywords],
     ) -> Session:
         """Start a session, or continue one: that with the id, or the `newest` of the folder.
 
+        A new session keeps its options, those of `open` included: all its runs start with them, in any
+        process. For a session that exists, they are those of the runs that this object starts. `labels` are
+        for a new session, too; `sessions` lists them.
         An unknown id starts a session with that id. `tools` are for this session only: typed functions and
         dispatchers, which cannot ask questions or show output. Raises ConfigError for an unknown agent.
         """
@@ -148,8 +152,12 @@ class Bridle:
         found = None if named is None else await self._find(host, named)
         if found is None:
             agent = agent or self._opening.agent
+            made = options_of_session(merged, folder, host.environ)
             try:
-                named = await host.api.create(cwd=folder, agent=agent, title=title, session_id=named)
+                named = await host.api.create(
+                    cwd=folder, agent=agent, title=title, session_id=named, options=made, labels=labels
+                )
+                merged = options_left(merged)
             except SessionConflict:  # another client has just created it
                 if named is None or (found := await self._find(host, named)) is None:
                     raise

@@ -1,23 +1,28 @@
 """A session in the Python API."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar, Unpack, get_args, overload
 from weakref import finalize
+
+from msgspec.structs import asdict
 
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
 from bridle.core.ports import Tool
 from bridle.core.protocol import (
+    LIKE_AGENT,
     Answer,
     Archive,
     Cancel,
     Command,
     Compact,
+    Configure,
     Decide,
     Delete,
     Delta,
+    Label,
     Prompt,
     Record,
     Rename,
@@ -26,6 +31,7 @@ from bridle.core.protocol import (
     Rewind,
     RewindScope,
     RunOptions,
+    SessionOptions,
     Steer,
 )
 from bridle.core.queries import (
@@ -39,13 +45,18 @@ from bridle.core.queries import (
 )
 from bridle.core.session import Session as SessionState
 from bridle.core.session_api import Receipt
+from bridle.sessions.command_checks import merge_options as merge_run_options
 from bridle.surfaces.python.callbacks import CallbackResponder
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import (
+    RUN_ONLY,
     RunKeywords,
+    check_keywords,
     check_tool_names,
     merge_options,
     named_tools,
+    options_left,
+    options_of_session,
     run_options,
 )
 from bridle.surfaces.python.prompts import PromptLike, to_message
@@ -225,9 +236,8 @@ class Session:
         )
 
     def _run_options(self, options: RunKeywords, output: Any = None) -> RunOptions:
-        own = [tool.spec.name for tool in (*self._host.tools, *self._tools)]
         schema = None if output is None else output if isinstance(output, dict) else schema_of(output)
-        return run_options(options, own, schema, self.cwd, self._host.environ)
+        return run_options(options, schema, self.cwd, self._host.environ)
 
     async def _check_tools(self, options: RunKeywords) -> None:
         if named_tools(options):
@@ -277,16 +287,32 @@ class Session:
     async def fork(
         self, at: int | None = None, *, session_id: str | None = None, **options: Unpack[RunKeywords]
     ) -> "Session":
-        """Start a child session with the messages up to record `at`, by default all."""
+        """Start a child session with the messages up to record `at`, by default all.
+
+        It keeps the options of this session, with those given.
+        """
         named = SessionId(session_id) if session_id is not None else None
+        merged = merge_options(self._options, **options)
         child = await fork_session(self._host.api, self.id, at, session_id=named)
-        return await Session.opened(
-            self._host, child, self.cwd, self._tools, merge_options(self._options, **options)
-        )
+        session = await Session.opened(self._host, child, self.cwd, self._tools, options_left(merged))
+        await _keep(session, options_of_session(merged, self.cwd, self._host.environ))
+        return session
 
     async def spawn(self, *, session_id: str | None = None, **options: Unpack[RunKeywords]) -> "Session":
         """Start a child session without any messages."""
         return await self.fork(1, session_id=session_id, **options)  # the first record has no messages
+
+    async def configure(self, *, reset: Sequence[str] = (), **options: Unpack[RunKeywords]) -> None:
+        """Change the options that the session keeps, for runs that start afterwards, in any process.
+
+        Each one given replaces the session's; `reset` names fields of `bridle.SessionOptions` that the agent
+        decides again, such as `without_builtins` for the tools that are off.
+        """
+        check_keywords(options)
+        if wrong := [name for name in options if name in RUN_ONLY]:
+            raise UsageError(f"{wrong[0]} is not an option of a session", hint="give it to run")
+        changed = options_of_session(options, self.cwd, self._host.environ)
+        await self.submit(Configure(changed, tuple(reset)))
 
     # ------------------------------------------------------------------ rewind, compact, archive, delete
 
@@ -305,6 +331,10 @@ class Session:
     async def rename(self, title: str) -> None:
         """Set the session's title."""
         await self.submit(Rename(title))
+
+    async def label(self, labels: Mapping[str, str | None]) -> None:
+        """Set labels of the session; None removes one."""
+        await self.submit(Label({**labels}))
 
     async def archive(self, *, archived: bool = True) -> None:
         """Archive the session, or unarchive it."""
@@ -353,6 +383,15 @@ class Session:
     async def usage(self) -> Stats:
         """Return the usage of the session and its sub-agents."""
         return await count_session_usage(self._host.api, self.id)
+
+
+async def _keep(session: Session, options: SessionOptions) -> None:
+    """Add to the options that a session keeps."""
+    if options == LIKE_AGENT:
+        return
+    kept = (await session.state()).known.settings
+    both = merge_run_options(RunOptions(**asdict(kept)), RunOptions(**asdict(options)))
+    await session.submit(Configure(both.of_session))
 
 
 def _value(output: Any, result: Result) -> Any:

@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from bridle.core.codec import ErrorData
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import Media
-from bridle.core.protocol import AnyCommand
+from bridle.core.messages import Media, Message
+from bridle.core.protocol import AnyCommand, SessionOptions
 from bridle.core.protocol.values import snake
 from bridle.core.queries import AnyQuery
 from bridle.core.session_api import LiveSession
@@ -64,6 +64,9 @@ class Create(AskKind, frozen=True):
     agent: str = ""
     title: str = ""
     session_id: SessionId | None = None
+    options: SessionOptions = SessionOptions()
+    messages: tuple[Message, ...] = ()
+    labels: dict[str, str] = {}
 
 
 class Submit(AskKind, frozen=True):

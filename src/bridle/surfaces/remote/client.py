@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -13,7 +13,19 @@ from msgspec.structs import replace
 from bridle.core.codec import decode_record, encode
 from bridle.core.errors import BridleError, DaemonGone
 from bridle.core.ids import SessionId
-from bridle.core.protocol import AnyCommand, Delta, Fork, Lagged, Prompt, Record, Resume
+from bridle.core.messages import Message
+from bridle.core.protocol import (
+    LIKE_AGENT,
+    AnyCommand,
+    Configure,
+    Delta,
+    Fork,
+    Lagged,
+    Prompt,
+    Record,
+    Resume,
+    SessionOptions,
+)
 from bridle.core.queries import Query, Records, answer_type
 from bridle.core.session_api import ForkReceipt, Receipt, SessionNews
 from bridle.surfaces.remote.asks import (
@@ -145,10 +157,19 @@ class RemoteService:
     # ------------------------------------------------------------------ the session API
 
     async def create(
-        self, *, cwd: str, agent: str = "", title: str = "", session_id: SessionId | None = None
+        self,
+        *,
+        cwd: str,
+        agent: str = "",
+        title: str = "",
+        session_id: SessionId | None = None,
+        options: SessionOptions = LIKE_AGENT,
+        messages: Sequence[Message] = (),
+        labels: Mapping[str, str] = {},
     ) -> SessionId:
-        """Create a session with an agent, or the default one; raises ConfigError for an unknown agent."""
-        return SessionId(await self._connection.ask(Create(cwd, agent, title, session_id), str))
+        """Create a session with an agent, or the default one, and the options of its runs."""
+        ask = Create(cwd, agent, title, session_id, _with_full_path(options), tuple(messages), dict(labels))
+        return SessionId(await self._connection.ask(ask, str))
 
     async def submit(self, session: SessionId, command: AnyCommand) -> Receipt:
         """Submit a command to a session; raises SessionError if it is refused."""
@@ -256,13 +277,22 @@ class RemoteService:
 
 def _from_here(command: AnyCommand, env: dict[str, str]) -> AnyCommand:
     """Add what the daemon cannot find out: our environment variables, and the full path of a model file."""
-    if not isinstance(command, Prompt | Resume):
-        return command
-    options = replace(command.options, env={**env, **command.options.env})
+    if isinstance(command, Prompt | Resume):
+        options = replace(command.options, env={**env, **command.options.env})
+        return replace(command, options=_with_full_path(options))
+    if isinstance(command, Configure):
+        return replace(command, options=_with_full_path(command.options))
+    return command
+
+
+Options = TypeVar("Options", bound=SessionOptions)
+
+
+def _with_full_path(options: Options) -> Options:
     provider, _, name = (options.model or "").partition("/")
     if name and not os.path.isabs(name) and os.path.isfile(name):
-        options = replace(options, model=f"{provider}/{os.path.abspath(name)}")
-    return replace(command, options=options)
+        return replace(options, model=f"{provider}/{os.path.abspath(name)}")
+    return options
 
 
 async def say_hello(

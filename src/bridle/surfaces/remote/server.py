@@ -267,7 +267,13 @@ class _Connection:
         match ask:
             case Create():
                 return await self._api.create(
-                    cwd=ask.cwd, agent=ask.agent, title=ask.title, session_id=ask.session_id
+                    cwd=ask.cwd,
+                    agent=ask.agent,
+                    title=ask.title,
+                    session_id=ask.session_id,
+                    options=ask.options,
+                    messages=ask.messages,
+                    labels=ask.labels,
                 )
             case Submit():
                 return await self._api.submit(ask.session, ask.command)

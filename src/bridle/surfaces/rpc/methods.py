@@ -15,7 +15,7 @@ from bridle.core.ids import SessionId
 from bridle.core.protocol import Archive, Command, Delete, Prompt, Resume, Steer
 from bridle.core.queries import IsRunning, ListSessions, Records
 from bridle.core.session_api import Receipt, SessionApi
-from bridle.core.summary import SessionSummary
+from bridle.core.summary import SessionSummary, has_labels
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
 from bridle.surfaces.meerkat.contract import Capabilities, build_capabilities, parse_contract
 from bridle.surfaces.meerkat.requests import CallbackTool
@@ -35,7 +35,6 @@ from bridle.surfaces.rpc.runs import RpcRuns, parse_session_id
 from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
 from bridle.surfaces.rpc.tools import RpcClientTools
-from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.shared.export import Format
 from bridle.surfaces.shared.folder_info import RuleList
 from bridle.surfaces.shared.folder_queries import FolderQueries
@@ -182,11 +181,8 @@ class Methods:
 
     async def list_sessions(self, params: ListParams) -> SessionList:
         """List sessions without sub-agents, newest first."""
-        if params.labels:
-            raise Refused(CAPABILITY_UNAVAILABLE, "sessions have no labels", hint="leave them out")
-        found = [
-            one for one in await self._api.ask(ListSessions(archived=params.archived)) if not one.sub_agent
-        ]
+        listed = await self._api.ask(ListSessions(archived=params.archived))
+        found = [one for one in listed if not one.sub_agent and has_labels(one, params.labels or {})]
         page = found[params.offset : params.offset + params.limit]
         reading = asyncio.Semaphore(MAX_READING)
         rows = await asyncio.gather(*(self._row(summary, reading) for summary in page))

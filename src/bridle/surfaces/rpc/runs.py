@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from bridle.app import skills_in
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import SessionId, is_session_id
-from bridle.core.messages import Message
 from bridle.core.protocol import (
     ApprovalRequested,
     Cancel,
@@ -24,9 +23,7 @@ from bridle.core.protocol import (
     QuestionAsked,
     Record,
     RunOptions,
-    RunStarted,
 )
-from bridle.core.queries import Records
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.meerkat.events import SkillResolutionFailed
 from bridle.surfaces.meerkat.requests import CreateParams, RunRequest, TurnParams, to_run_request
@@ -46,15 +43,11 @@ from bridle.surfaces.shared.run_driver import (
     leave_to_others,
     rules_needed,
 )
-from bridle.surfaces.shared.session_calls import open_session
+from bridle.surfaces.shared.session_calls import open_session, origin
 from bridle.surfaces.shared.truncation import encode_truncated
 
 MAX_DEFERRED = 1_000
 BEGIN_S = 30.0
-FIRST_RECORDS = 16  # the first run of a session starts within these
-
-STANDING = ("system", "params", "without_tools", "hooks")
-"""Options that a session keeps from its creation; the model is kept by other means."""
 
 
 class RpcRunFailed(Refused):
@@ -100,10 +93,19 @@ class RpcRuns:
         """Create a session, and start its first run unless that is deferred."""
         cwd = await asyncio.to_thread(self._context.folders.path, params.cwd)
         order = await self._with_skills(to_run_request(params), cwd)
+        is_deferred = params.initial_turn == "deferred"
         session, is_new = await open_session(
-            self._api, cwd=cwd, agent=params.agent, title=params.title, key=order.key
+            self._api,
+            cwd=cwd,
+            agent=params.agent,
+            title=params.title,
+            key=order.key,
+            options=order.options.of_session,
+            labels=params.labels or {},
+            messages=(order.message,) if is_deferred and order.message.parts else (),
         )
-        if params.initial_turn == "deferred":
+        order = replace(order, options=order.options.of_run)
+        if is_deferred:
             if len(self._deferred) >= MAX_DEFERRED:
                 del self._deferred[next(iter(self._deferred))]
             self._deferred[session] = order
@@ -126,13 +128,12 @@ class RpcRuns:
         """Start another run of a session and follow it to its end."""
         session = parse_session_id(params.session_id)
         try:
-            first, cwd = await self._standing(session)
+            created = await origin(self._api, session)
             try:
-                order = await self._with_skills(to_run_request(params), cwd)
+                order = await self._with_skills(to_run_request(params), created.cwd)
             except Refused as refusal:
                 await self._tell_skill(session, params, refusal)
                 raise
-            order = replace(order, options=_over(order.options, first))
             if (put_off := self._deferred.get(session)) is not None:
                 order = _joined(put_off, order)
             result = await self._run(session, order, turn)
@@ -218,17 +219,6 @@ class RpcRuns:
 
     # ------------------------------------------------------------------ defaults of a request
 
-    async def _standing(self, session: SessionId) -> tuple[RunOptions, str]:
-        """Return the options a session was created with, and its folder; raises SessionNotFound."""
-        records = await self._api.ask(Records(session, 0, FIRST_RECORDS))
-        found = (record.event for record in records if isinstance(record.event, RunStarted))
-        first = next(found, None)
-        created = records[0].event
-        cwd = getattr(created, "cwd", "")
-        if first is None:
-            return RunOptions(), cwd
-        return RunOptions(**{name: getattr(first.options, name) for name in STANDING}), cwd
-
     async def _with_skills(self, order: RunRequest, cwd: str) -> RunRequest:
         text = order.message.text
         if not order.skills and "/" not in text[:1]:
@@ -273,9 +263,9 @@ def _over(options: RunOptions, first: RunOptions) -> RunOptions:
 
 
 def _joined(first: RunRequest, order: RunRequest) -> RunRequest:
-    """Combine a deferred order with the first turn."""
+    """Combine a deferred order, whose message the session has already, with the first turn."""
     return RunRequest(
-        message=Message("user", (*first.message.parts, *order.message.parts)),
+        message=order.message,
         options=_over(order.options, first.options),
         tools=(*first.tools, *order.tools),
         key=order.key,

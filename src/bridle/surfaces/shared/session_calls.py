@@ -2,13 +2,15 @@
 
 import asyncio
 import hashlib
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bridle.core.errors import KeyTaken, SessionConflict, SessionNotRunning
 from bridle.core.ids import RunId, SessionId
-from bridle.core.protocol import Aborted, Fork, Record, RunEnded, SessionCreated
+from bridle.core.messages import Message
+from bridle.core.protocol import LIKE_AGENT, Aborted, Fork, Record, RunEnded, SessionCreated, SessionOptions
 from bridle.core.queries import Records
 from bridle.core.session import Session, fold
 from bridle.core.session_api import ForkReceipt, SessionApi
@@ -70,7 +72,15 @@ def session_id_for_key(*parts: str) -> SessionId:
 
 
 async def open_session(
-    api: SessionApi, *, cwd: str, agent: str, title: str, key: str = ""
+    api: SessionApi,
+    *,
+    cwd: str,
+    agent: str,
+    title: str,
+    key: str = "",
+    options: SessionOptions = LIKE_AGENT,
+    messages: Sequence[Message] = (),
+    labels: Mapping[str, str] = {},
 ) -> tuple[SessionId, bool]:
     """Begin a session, or find the one of the same key; tells whether it is new.
 
@@ -78,12 +88,21 @@ async def open_session(
     """
     wanted = session_id_for_key("session", key) if key else None
     try:
-        session = await api.create(cwd=cwd, agent=agent, title=title, session_id=wanted)
+        session = await api.create(
+            cwd=cwd,
+            agent=agent,
+            title=title,
+            session_id=wanted,
+            options=options,
+            messages=messages,
+            labels=labels,
+        )
     except SessionConflict:
         if wanted is None:
             raise
         created = await origin(api, wanted)
-        if (cwd, agent or created.agent, title) != (created.cwd, created.agent, created.title):
+        asked = (cwd, agent or created.agent, title, options, labels)
+        if asked != (created.cwd, created.agent, created.title, created.options, created.labels):
             raise KeyTaken(f'the key "{key}" belongs to another session', hint="use a new key") from None
         return created.session_id, False
     return session, True

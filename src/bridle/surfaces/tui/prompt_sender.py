@@ -84,7 +84,8 @@ async def send(
         title = title_from(text) if whole != text else ""
         text = whole
     if session is None:
-        session = await api.create(cwd=cwd, agent=choice.agent or "", title=title)
+        made = choice.options().of_personal_session
+        session = await api.create(cwd=cwd, agent=choice.agent or "", title=title, options=made)
         began(session, letter.place)
     message = user_message(text)
     command: Command = Prompt(message, options, key=letter.key)

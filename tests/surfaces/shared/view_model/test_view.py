@@ -32,7 +32,9 @@ from bridle.core.protocol import (
     Rewound,
     RunResumed,
     RunStarted,
+    SessionConfigured,
     SessionCreated,
+    SessionOptions,
     TextDelta,
     ToolCallDelta,
     ToolFinished,
@@ -485,6 +487,15 @@ def test_what_only_the_engine_needs_changes_nothing():
 
     assert stage.play(HookCompleted("guard", "turn_boundary", 3)) == []
     assert stage.board.head.seq == 5
+
+
+def test_the_head_shows_the_mode_that_the_session_was_configured_with():
+    stage = Theatre(*TURN)
+    before = stage.board.head.mode
+
+    stage.play(SessionConfigured(SessionOptions(mode="plan")))
+
+    assert (before, stage.board.head.mode) == ("ask", "plan")
 
 
 def test_a_sub_agent_of_nobody_is_told_of_by_notes():

@@ -1,6 +1,7 @@
 """Operations that run prompts in Meerkat's format: create a session, send a message, interrupt a run."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
@@ -11,8 +12,8 @@ from starlette.responses import Response
 from bridle.app import skills_in
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId
-from bridle.core.messages import Text
-from bridle.core.protocol import Cancel, Delete, Prompt
+from bridle.core.messages import Message, Text
+from bridle.core.protocol import Cancel, Delete, Prompt, RunOptions
 from bridle.surfaces.meerkat.requests import CreateParams, RunParams, RunRequest, TurnParams, to_run_request
 from bridle.surfaces.meerkat.results import RunResult, run_result
 from bridle.surfaces.meerkat.skills import add_skills
@@ -80,6 +81,13 @@ class NewMessage(TurnParams, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     approvals: Approvals = "deny"
 
 
+OF_FIRST_RUN = (
+    "output_schema structured_output_retries shell_env turn_tool_overlay flow_tool_overlay session_events "
+    "approvals"
+).split()
+"""Fields of a new session that only its first run has."""
+
+
 class Preferring(Traced, frozen=True, rename="kebab"):
     """The headers of requests that start a run."""
 
@@ -125,12 +133,13 @@ async def _create(request: ValidRequest[NewSession, Nothing, Preferring]) -> Res
     cwd = await asyncio.to_thread(request.context.folders.path, body.cwd)
     if body.initial_turn == "deferred":
         _check_deferred(body)
-        session, _ = await _open(request, cwd)
+        known = await _to_run_request(request.context, body, cwd)
+        session, _ = await _open(request, cwd, known.options, (known.message,) if known.message.parts else ())
         return json_response(Opened(session), 201, {"location": f"/sessions/{session}"})
     run_request = await _to_run_request(request.context, body, cwd)
-    session, is_new = await _open(request, cwd)
+    session, is_new = await _open(request, cwd, run_request.options)
     try:
-        return await _run(request, session, run_request)
+        return await _run(request, session, replace(run_request, options=run_request.options.of_run))
     except BridleError:
         if is_new:  # the client never received its id
             with suppress(BridleError):
@@ -189,20 +198,13 @@ async def _to_run_request(context: ServiceContext, params: NewSession | NewMessa
 
 
 def _check_deferred(body: NewSession) -> None:
-    """Reject fields that would be lost: only the first message can set options of its run."""
-    kept = NewSession(
-        prompt="",
-        initial_turn="deferred",
-        cwd=body.cwd,
-        agent=body.agent,
-        title=body.title,
-        idempotency_key=body.idempotency_key,
-    )
-    if body != kept:
-        raise UsageError(
-            "body: initial_turn: a deferred session takes cwd, agent and title, and an empty prompt",
-            hint="send the prompt and the other fields as its first message",
-        )
+    """Reject fields that would be lost: they are about one run, and only the first message starts it."""
+    usual = NewSession(prompt="")
+    for name in OF_FIRST_RUN:
+        if getattr(body, name) != getattr(usual, name):
+            raise UsageError(
+                f"body: {name}: a deferred session cannot keep it", hint="send it with the first message"
+            )
 
 
 def _key(request: ValidRequest[Any, Nothing, Preferring]) -> str:
@@ -213,9 +215,23 @@ def _key(request: ValidRequest[Any, Nothing, Preferring]) -> str:
     return header or params.idempotency_key
 
 
-async def _open(request: ValidRequest[NewSession, Nothing, Preferring], cwd: str) -> tuple[SessionId, bool]:
+async def _open(
+    request: ValidRequest[NewSession, Nothing, Preferring],
+    cwd: str,
+    options: RunOptions,
+    messages: Sequence[Message] = (),
+) -> tuple[SessionId, bool]:
     body = request.body
-    return await open_session(request.api, cwd=cwd, agent=body.agent, title=body.title, key=_key(request))
+    return await open_session(
+        request.api,
+        cwd=cwd,
+        agent=body.agent,
+        title=body.title,
+        key=_key(request),
+        options=options.of_session,
+        messages=messages,
+        labels=body.labels or {},
+    )
 
 
 # ---------------------------------------------------------------------------- run

@@ -17,13 +17,14 @@ from bridle.core.protocol import (
     Prompt,
     QuestionAsked,
     QueuedPrompt,
+    SessionOptions,
     Steer,
     Totals,
 )
 from bridle.core.queries import ListSessions, Status
 from bridle.core.session_api import Receipt
 from bridle.core.session_status import SessionStatus
-from bridle.core.summary import SessionSummary
+from bridle.core.summary import SessionSummary, has_labels
 from bridle.surfaces.rest.operation import Nothing, PlainRequest, ValidRequest, json_response, operation
 from bridle.surfaces.rest.operations.fields import MAX_SAFE_INT, Keyed, Text, Traced
 from bridle.surfaces.shared.error_codes import (
@@ -45,6 +46,7 @@ class SessionsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which sessions to list."""
 
     q: Annotated[Text, Meta(description="Text in the title, the folder or the id.")] = ""
+    label: Annotated[Text, Meta(description="Only those with this label, as `name=value`.")] = ""
     below: Annotated[Text, Meta(description="Only the forks and sub-agents of this session, and theirs.")] = (
         ""
     )
@@ -73,7 +75,7 @@ class SessionState(Struct, frozen=True):
     cwd: str
     agent: str
     model: str
-    """The model of the last run; empty before the first."""
+    """The model of the next run; empty if the agent decides."""
     seq: int
     """The number of its newest record."""
     is_active: bool
@@ -89,6 +91,9 @@ class SessionState(Struct, frozen=True):
     """Questions that wait for a `reply`."""
     queue: tuple[QueuedPrompt, ...]
     totals: Totals
+    labels: dict[str, str]
+    options: SessionOptions
+    """The options that its next run starts with."""
 
 
 @operation("GET", "/sessions", "list_sessions", "List sessions, newest first", SessionPage)
@@ -97,7 +102,7 @@ async def _list(request: ValidRequest[None, SessionsQuery, Nothing]) -> Response
     listed = await request.api.ask(ListSessions(archived=query.archived))
     if query.below:
         listed = _below(listed, SessionId(query.below))
-    found = [session for session in listed if _fits(session, query.q)]
+    found = [session for session in listed if _fits(session, query.q) and _is_labelled(session, query.label)]
     found.sort(key=_place, reverse=True)
     if query.before:
         found = [session for session in found if _place(session) < query.before]
@@ -118,6 +123,11 @@ def _below(sessions: Sequence[SessionSummary], root: SessionId) -> list[SessionS
 
 def _fits(session: SessionSummary, text: str) -> bool:
     return any(text.lower() in value.lower() for value in (session.title, session.cwd, session.id))
+
+
+def _is_labelled(session: SessionSummary, label: str) -> bool:
+    name, _, value = label.partition("=")
+    return not label or has_labels(session, {name: value})
 
 
 def _place(session: SessionSummary) -> str:
@@ -157,6 +167,8 @@ def _state(session_id: SessionId, session: SessionStatus) -> SessionState:
         questions=list(run.questions) if run is not None else [],
         queue=facts.queue,
         totals=facts.totals,
+        labels=facts.labels,
+        options=facts.settings,
     )
 
 

@@ -28,6 +28,8 @@ from bridle.core.protocol import (
     Retrying,
     RunResumed,
     RunStarted,
+    SessionConfigured,
+    SessionOptions,
     TextDelta,
     ToolCallDelta,
     ToolOutputDelta,
@@ -50,7 +52,7 @@ class HeadBuilder:
     def __init__(self, status: SessionStatus) -> None:
         self._session = _session_of(status)
         self._is_running = status.is_running
-        self._mode: Mode = "ask" if status.run is None else status.run.mode
+        self._mode: Mode = (status.facts.options.mode or "ask") if status.run is None else status.run.mode
         self._files_seq = self._children_seq = 0
         self._now = ""
         """The current activity of the run, if only deltas show it."""
@@ -103,6 +105,8 @@ class HeadBuilder:
                 self._children_seq = record.seq
             case RunStarted() as event:
                 self._mode = event.mode
+            case SessionConfigured(options=SessionOptions(mode=str(mode))):
+                self._mode = mode
             case _:
                 pass
 
