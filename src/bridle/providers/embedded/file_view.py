@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r" *(\d+): (.*)")
 _LINES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
-class Row(Struct, frozen=True):
+class FileLine(Struct, frozen=True):
     """A line of a file."""
 
     number: int
@@ -46,7 +46,7 @@ class LineEdit(Struct, frozen=True):
 class FileView(Struct, frozen=True):
     """The lines of a file with the numbers that the model was shown."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[FileLine, ...]
     is_whole: bool = True
     """False if some lines were left out: a text that is in it once may be in the file twice."""
 
@@ -76,20 +76,20 @@ class FileView(Struct, frozen=True):
             return self
         start, end = found
         number = 0 if edit.inserts else edit.first
-        new = [Row(0 if at else number, line) for at, line in enumerate(edit.lines)]
+        new = [FileLine(0 if at else number, line) for at, line in enumerate(edit.lines)]
         return FileView((*self.rows[:start], *new, *self.rows[end:]), self.is_whole)
 
 
 def view_text(text: str) -> FileView:
     """Return a view of a text whose lines are numbered from 1."""
     lines = text.removesuffix("\n").split("\n") if text else []
-    return FileView(tuple(Row(number, line) for number, line in enumerate(lines, 1)))
+    return FileView(tuple(FileLine(number, line) for number, line in enumerate(lines, 1)))
 
 
 def view_output(output: str) -> FileView:
     """Return a view of what read_file showed."""
     matches = (_NUMBERED.fullmatch(line) for line in output.split("\n"))
-    rows = tuple(Row(int(match[1]), match[2]) for match in matches if match)
+    rows = tuple(FileLine(int(match[1]), match[2]) for match in matches if match)
     return FileView(rows, [row.number for row in rows] == list(range(1, len(rows) + 1)))
 
 

@@ -21,7 +21,14 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message
-from bridle.providers.embedded.file_view import FileView, Row, format_lines, line_edit, view_output, view_text
+from bridle.providers.embedded.file_view import (
+    FileLine,
+    FileView,
+    format_lines,
+    line_edit,
+    view_output,
+    view_text,
+)
 
 CALL_START, CALL_END = "<tool_call>", "</tool_call>"
 RESULT_START, RESULT_END = "<tool_response>\n", "\n</tool_response>"
@@ -120,11 +127,11 @@ def _edited(view: FileView, call: ToolCall) -> FileView:
     return FileView(tuple(_replaced(view, old, new)), view.is_whole)
 
 
-def _replaced(view: FileView, old: str, new: str) -> Iterator[Row]:
+def _replaced(view: FileView, old: str, new: str) -> Iterator[FileLine]:
     for row in view.rows:
         first, *more = row.text.replace(old, new).split("\n")
-        yield Row(row.number, first)
-        yield from (Row(0, line) for line in more)
+        yield FileLine(row.number, first)
+        yield from (FileLine(0, line) for line in more)
 
 
 def written_call(call: ToolCall, views: dict[str, FileView]) -> WrittenCall:

@@ -110,14 +110,10 @@ class RunRequest(Struct, frozen=True):
 
     @property
     def command(self) -> Prompt | Resume:
-        """The command to submit: without a prompt, resume a run that was cut off or start a queued prompt.
-
-        A new session keeps its options, so its first prompt does not repeat them.
-        """
+        """The command to submit: without a prompt, resume a run that was cut off or start a queued prompt."""
         if not self.prompt:
             return Resume(self.options)
-        options = self.options if self.session is not None else self.options.of_run
-        return Prompt(user_message(self.prompt), options, if_busy="reject")
+        return Prompt(user_message(self.prompt), self.options, if_busy="reject")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
