@@ -17,8 +17,8 @@ def told_by_meerkat(scenario: Scenario) -> Sequence[Seen]:
     """
     told: list[Seen] = []
     for line in scenario.story:
-        is_refused = {one.kind for one in told if one.call == line.call} == {"called"}
-        if line.kind == "failed" and is_refused:
+        kinds = {one.kind for one in told if one.call == line.call}
+        if line.kind == "failed" and "called" in kinds and "started" not in kinds:
             told.append(started(line.call))
         if line.kind == "ended" and not line.what.startswith("completed"):
             line = ended("failed")

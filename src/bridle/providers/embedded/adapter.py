@@ -7,7 +7,7 @@ from pathlib import Path
 from bridle.providers.embedded.weights import is_present
 
 ADAPTER_FILE = Path(__file__).with_name("smollm2-135m-adapter.gguf")
-ADAPTER_SHA256 = "a7b038d38fbff7922d91eafa69c8f9f6bc0f1dd3eacc37558e46aad2ce44711b"
+ADAPTER_SHA256 = "af855f0d40542e992e446f0d72a16cb0a77538da1475b9f52438045ab79c20be"
 
 
 def adapter_problem(models_dir: Path, adapter: Path = ADAPTER_FILE) -> str:
