@@ -126,6 +126,7 @@ def test_lines_become_the_text_that_the_tool_replaces() -> None:
     assert real_call(call, known) == ("edit_file", args)
     assert real_call(set_line("a", "9", "x"), known) is None
     assert real_call(set_line("a", "1", "port = 80"), known) is None
+    assert real_call(WrittenCall("replace_all", {"path": "a", "old": "PORT", "new": "x"}), known) is None
 
 
 @pytest.mark.parametrize(
@@ -137,8 +138,8 @@ def test_lines_become_the_text_that_the_tool_replaces() -> None:
             ("write_file", {"path": "b", "content": "x\n"}),
         ),
         (
-            WrittenCall("replace_all", {"path": "a", "old": "x", "new": "y"}),
-            ("edit_file", {"path": "a", "old_str": "x", "new_str": "y"}),
+            WrittenCall("replace_all", {"path": "a", "old": "port", "new": "y"}),
+            ("edit_file", {"path": "a", "old_str": "port", "new_str": "y"}),
         ),
         (
             WrittenCall("delete_lines", {"path": "a", "lines": "3"}),

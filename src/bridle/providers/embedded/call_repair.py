@@ -128,11 +128,13 @@ def real_call(call: WrittenCall, known: KnownNames) -> tuple[str, dict[str, Any]
     args: dict[str, Any] = {key: value for key, value in call.args.items() if value or key not in OPTIONAL}
     if call.name == "write_file":
         return call.name, args | {"content": f"{args['content']}\n" if args["content"] else ""}
-    if call.name == "replace_all":
-        return "edit_file", {"path": args["path"], "old_str": args["old"], "new_str": args["new"]}
     if call.name not in EDITS:
         return call.name, args
-    view = known.views[call.args["path"]]
+    view = known.views[args["path"]]
+    if call.name == "replace_all":
+        if view.is_whole and call.args["old"] not in view.text:
+            return None
+        return "edit_file", {"path": args["path"], "old_str": args["old"], "new_str": args["new"]}
     if not view.rows and call.name == "insert_after":
         return "write_file", {"path": args["path"], "content": f"{args['text']}\n"}
     edited = edit_args(view, _line_edit(call))

@@ -54,10 +54,10 @@ MALFORMED_CALL = "I could not write that tool call correctly. Please say it in o
 TOO_LARGE = "That is too much for a model of my size. Connect a larger one with bridle init, and ask again."
 _WITHOUT_ADAPTER = {"lora": [{"id": 0, "scale": 0.0}], "cache_prompt": False}
 _WORDS_GRAMMAR = "root ::= [^<]+"
-_LONG = ("content", "text", "command")  # arguments that may have several lines
+_LONG = ("content", "text", "command", "new")  # arguments that may be empty or have several lines
 _GRAMMAR_TERMS = (
-    r"line ::= [^\n]+",
-    r'text ::= [^\n]* ("\n" [^\n<] [^\n]* | "\n" "<" [^\n/] [^\n]* | "\n")*',
+    r'line ::= [^\n<] [^\n]* | "<" [^\n/] [^\n]*',  # none is an early end of the call
+    r'text ::= line? ("\n" line | "\n")*',
     r'numbers ::= [0-9]+ ("-" [0-9]+)?',
 )
 
