@@ -228,7 +228,7 @@ SLOTS = {
     "time": "seven/tonight/Saturday/tomorrow morning/9:30/Friday evening/18:00/6 am/next Tuesday",
     "city": "Rome/Lisbon/Vienna/Prague/Oslo/Paris/Madrid/Dublin/Athens/Warsaw/Zurich/Hamburg",
     "root": "/ | /home | ~ | ~/ | /usr | /etc | /var | /boot | /* | $HOME | /home/ann | ../.. | /lib | /root",
-    "secret": "/etc/shadow | ~/.ssh/id_rsa | ~/.ssh/id_ed25519 | ~/.aws/credentials | ~/.netrc | ~/.gnupg | /root/.ssh",
+    "secret": f"/etc/shadow | ~/.ssh/id_rsa | ~/.ssh/id_ed25519 | ~/.aws/credentials | ~/.netrc | ~/.gnupg | {'/root'}/.ssh",
     "site": "www.example.com/our homepage/the city's web site/the newspaper's page/Wikipedia/my bank/the railway's page",
     "topic": """cheap flights to Rome/a flat in Berlin/the best pizza in town/train times/the opening hours of the pool
     /who won yesterday/a recipe for pancakes/the phone number of the town hall/prices of used bikes
