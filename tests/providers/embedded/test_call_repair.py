@@ -95,14 +95,22 @@ def test_a_number_in_a_path_is_never_corrected() -> None:
         assert repair_call(call, known) == call
 
 
-def test_a_new_file_gets_the_name_that_was_typed() -> None:
-    known = conversation("write greeting.txt", **{"greetings.txt": "hello"})
-    call = WrittenCall("write_file", {"path": "greting.txt", "content": "x"})
+@pytest.mark.parametrize(
+    ("prompt", "written", "path"),
+    [
+        ("write greeting.txt", "greting.txt", "greeting.txt"),
+        ("put moss.txt into the new folder plants", "plants/moss.txt", "plants/moss.txt"),
+        ("new file .env with PORT=80", ".env", ".env"),
+        ("I need a `.gitignore`.", ".gitignore", ".gitignore"),
+    ],
+)
+def test_a_new_file_gets_the_name_that_was_typed(prompt: str, written: str, path: str) -> None:
+    known = conversation(prompt, **{"greetings.txt": "hello"})
 
-    found = repair_call(call, known)
+    found = repair_call(WrittenCall("write_file", {"path": written, "content": "x"}), known)
 
     assert found is not None
-    assert found.args["path"] == "greeting.txt"
+    assert found.args["path"] == path
 
 
 def test_an_unknown_path_is_left_to_the_tool() -> None:
@@ -127,6 +135,20 @@ def test_lines_become_the_text_that_the_tool_replaces() -> None:
     assert real_call(set_line("a", "9", "x"), known) is None
     assert real_call(set_line("a", "1", "port = 80"), known) is None
     assert real_call(WrittenCall("replace_all", {"path": "a", "old": "PORT", "new": "x"}), known) is None
+
+
+def test_a_name_in_code_is_not_replaced_inside_of_other_names() -> None:
+    known = conversation("rename s to total", **{"a.py": "s = 0\nfor i in items:\n    s += i\nreturn 1"})
+    call = WrittenCall("replace_all", {"path": "a.py", "old": "s", "new": "total"})
+
+    assert real_call(call, known) == (
+        "edit_file",
+        {
+            "path": "a.py",
+            "old_str": "s = 0\nfor i in items:\n    s += i",
+            "new_str": "total = 0\nfor i in items:\n    total += i",
+        },
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ from bridle.providers.embedded.trained_messages import (
 NOT_SURE = "I am not sure what you mean, so I changed nothing."
 CLOSE = 0.8
 _PATH = re.compile(r"[\w./~-]*\.\w+|[\w.~-]+/[\w./~-]*")
+_BEFORE, _AFTER = "`'\"“”(", "`'\"“”.,;:!?()"  # what may surround a name in a sentence
+_PROSE = (".txt", ".md", ".rst", ".tex", ".html", ".csv")
 _NUMBER = re.compile(r"\d+")
 _REMOVERS = ("rm", "mv", "cp", "rmdir", "unlink", "shred", "truncate")
 _GIT_CHANGES = ("commit", "reset", "checkout", "restore", "clean", "stash", "push", "merge", "rebase")
@@ -77,8 +79,8 @@ def read_conversation(messages: Sequence[Message]) -> KnownNames:
         if step.prompt:
             done.clear()
             prompt = step.prompt
-            said |= {word.strip("`'\"“”.,;:!?()") for word in prompt.split()}
-            names |= {found.strip(".") for found in _PATH.findall(prompt)}
+            said |= {word.lstrip(_BEFORE).rstrip(_AFTER) for word in prompt.split()}
+            names |= {found.rstrip(".") for found in _PATH.findall(prompt)}
         if step.call and step.result:
             names |= set(_shown_names(step.result))
             done.append(step.call)
@@ -132,15 +134,28 @@ def real_call(call: WrittenCall, known: KnownNames) -> tuple[str, dict[str, Any]
         return call.name, args
     view = known.views[args["path"]]
     if call.name == "replace_all":
-        if view.is_whole and call.args["old"] not in view.text:
-            return None
-        return "edit_file", {"path": args["path"], "old_str": args["old"], "new_str": args["new"]}
+        replaced = _replacement(view, **call.args)
+        return ("edit_file", {"path": args["path"], **replaced}) if replaced else None
     if not view.rows and call.name == "insert_after":
         return "write_file", {"path": args["path"], "content": f"{args['text']}\n"}
     edited = edit_args(view, _line_edit(call))
     if not edited or edited["old_str"] == edited["new_str"]:
         return None
     return "edit_file", {"path": args["path"], **edited}
+
+
+def _replacement(view: FileView, path: str, old: str, new: str) -> dict[str, Any] | None:
+    """Return what replaces a text everywhere; in code, a name is not replaced inside of other names."""
+    if view.is_whole and old not in view.text:
+        return None
+    word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
+    rows = [row for row in view.rows if word.search(row.text)]
+    is_part_of_names = rows and len(word.findall(view.text)) < view.text.count(old)
+    if not view.is_whole or not is_part_of_names or path.lower().endswith(_PROSE) or "\n" in new:
+        return {"old_str": old, "new_str": new}
+    first, last = rows[0].number, rows[-1].number
+    lines = (word.sub(lambda _: new, row.text) for row in view.rows if first <= row.number <= last)
+    return edit_args(view, LineEdit(first, last, tuple(lines)))
 
 
 def _line_edit(call: WrittenCall) -> LineEdit:
@@ -153,7 +168,9 @@ def _line_edit(call: WrittenCall) -> LineEdit:
 
 def _new_path(path: str, known: KnownNames) -> str:
     """Return the path of a file to write: one that the user typed, if this one was copied wrongly."""
-    return path if path in known.names else repair_path(path, known.names & known.said)
+    typed = known.names & known.said
+    is_typed = path.rpartition("/")[2] in {name.rpartition("/")[2] for name in typed}
+    return path if is_typed else repair_path(path, typed)
 
 
 def repair_path(path: str, names: Collection[str]) -> str:
