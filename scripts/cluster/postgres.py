@@ -54,14 +54,20 @@ def make_reachable(installation: Path) -> Path:
 
 
 def _copy_for_everyone(installation: Path) -> Path:
-    """Copy an installation to the temporary folder, once for each version."""
+    """Copy an installation to the temporary folder, once for each version.
+
+    Its programs find their libraries by a relative path, beside the package that they are a part of.
+    """
     version = f"{installation} {(installation / 'bin' / 'postgres').stat().st_mtime_ns}"
-    copy = (
-        Path(tempfile.gettempdir()) / f"bridle-postgres-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
-    )
+    digest = hashlib.sha256(version.encode()).hexdigest()[:16]
+    copy = Path(tempfile.gettempdir()) / f"bridle-postgresql-{digest}"
+    package = installation.parent
+    libraries = package.with_name(f"{package.name}.libs")
     if not copy.is_dir():
         made = Path(tempfile.mkdtemp(prefix=f"{copy.name}-", dir=copy.parent))
-        shutil.copytree(installation, made, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(installation, made / package.name / installation.name, symlinks=True)
+        if libraries.is_dir():
+            shutil.copytree(libraries, made / libraries.name)
         made.chmod(0o755)
         with suppress(OSError):  # another process was faster
             made.rename(copy)
@@ -69,7 +75,7 @@ def _copy_for_everyone(installation: Path) -> Path:
     status = copy.lstat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise ComposeError(f"{copy} belongs to another user (hint: remove it)")
-    return copy
+    return copy / package.name / installation.name
 
 
 def make_data(folder: Path, environment: Mapping[str, str]) -> None:
