@@ -4,8 +4,8 @@
 read_file  ─▶  3: port = 80   ─▶  set_lines app.toml 3 "port = 90"  ─▶  edit_file old_str, new_str, occurrence
 ```
 
-The numbers are those of the last read: an edit does not move them. The edits of other models are put into
-the same words, so that a conversation reads the same whoever made its edits.
+The numbers are those of the last read: an edit does not move them. Edits by other models in the same
+conversation are shown in this form too.
 """
 
 import re

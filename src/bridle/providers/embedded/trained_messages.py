@@ -135,7 +135,7 @@ def _replaced(view: FileView, old: str, new: str) -> Iterator[FileLine]:
 
 
 def written_call(call: ToolCall, views: dict[str, FileView]) -> WrittenCall:
-    """Return a call as the model would write it, whoever made it."""
+    """Return a call of any model in the form that this model writes."""
     args = {key: str(value) for key, value in call.args.items()}
     if call.name == "edit_file":
         return _written_edit(call, args, views)
