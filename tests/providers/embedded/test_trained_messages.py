@@ -118,6 +118,16 @@ def test_of_a_long_file_the_lines_that_matter_are_kept() -> None:
     assert len(text) <= MAX_CHARS
 
 
+@pytest.mark.parametrize("prompt", ["what does feature 250 do?", "which number has the closing hour"])
+def test_beside_a_line_that_matters_its_neighbours_are_kept(prompt: str) -> None:
+    lines = [f"{at}: feature_{at} closes a {'x' * (at % 7)}" for at in range(1, 400)]
+    lines[249:251] = ["250: # feature_250: closing hours", "251: at six o'clock"]
+
+    text = result_text(ToolResult(CallId("1"), "read_file", "\n".join(lines)), prompt)
+
+    assert [line for line in text.split("\n") if line in lines[247:252]] == lines[247:252]
+
+
 def test_the_newest_messages_are_kept() -> None:
     talk = [user_message(f"{at} {'x' * 500}") for at in range(50)]
 

@@ -16,6 +16,7 @@ files are left out: the model was trained without them.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
@@ -59,10 +60,11 @@ REFUSED = "The user refused this call."
 EDITED = "Done."
 TITLE_SYSTEM = "Write a title of at most six words."
 MAX_TITLE_PROMPT_CHARS = 800
+MAX_STEM = 5
 NO_OUTPUT = "(no output)"
 _NUMBERED = re.compile(r"^ *(\d+: )", re.MULTILINE)
 _MATCH = re.compile(r"(\d+)[:-] (.*)", re.DOTALL)
-_WORD = re.compile(r"\w{3,}")
+_WORD = re.compile(r"[^\W\d_]{3,}|\d+")
 _COMMON = frozenset("the and are for file files from into line lines that this what which with you".split())
 
 
@@ -266,20 +268,34 @@ def _matches(text: str) -> str:
 
 
 def relevant_lines(text: str, prompt: str) -> str:
-    """Return a text that fits: its first and last lines, and those that share words with the prompt."""
+    """Return a text that fits: its ends, lines with rare words of the prompt, and the lines beside those."""
     if len(text) <= MAX_RESULT_CHARS:
         return text
     lines = text.split("\n")
-    words = {word.lower() for word in _WORD.findall(prompt)} - _COMMON
-    scores = [len(words & {word.lower() for word in _WORD.findall(line)}) for line in lines]
-    ends = [*range(min(3, len(lines))), len(lines) - 1]
     chosen: set[int] = set()
     left = MAX_RESULT_CHARS
-    for at in [*ends, *sorted(range(len(lines)), key=lambda at: -scores[at])]:
+    for at in [*range(min(3, len(lines))), len(lines) - 1, *_by_relevance(lines, prompt)]:
         if at not in chosen and len(lines[at]) < left:
             chosen.add(at)
             left -= len(lines[at]) + 1
     return "\n".join(lines[at] for at in sorted(chosen)) or shorten(text, MAX_RESULT_CHARS)
+
+
+def _by_relevance(lines: Sequence[str], prompt: str) -> Iterator[int]:
+    """Yield the places of the lines, best first, each with its neighbours if it has words of the prompt."""
+    words = _stems(prompt)
+    shared = [words & _stems(line) for line in lines]
+    counts = Counter(word for found in shared for word in found)
+    scores = [sum(1 / counts[word] for word in found) for found in shared]
+    for at in sorted(range(len(lines)), key=lambda at: -scores[at]):
+        yield at
+        if scores[at]:
+            yield from (near for near in (at - 1, at + 1, at - 2, at + 2) if 0 <= near < len(lines))
+
+
+def _stems(text: str) -> set[str]:
+    """Return the beginnings of the words of a text: a plural shares it with its singular."""
+    return {word.lower()[:MAX_STEM] for word in _WORD.findall(text)} - _COMMON
 
 
 def shorten(text: str, limit: int) -> str:
