@@ -8,12 +8,26 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
+from bridle.core.ids import SessionId
+from bridle.core.protocol import Event, Record, RunEnded
 from bridle.surfaces.daemon.daemon_files import DaemonFiles
 from bridle.surfaces.daemon.launcher import connect_if_running
 from bridle.surfaces.remote.client import RemoteService
 from tests.patience import PATIENCE_S
 from tests.surfaces.warm import WarmProcess, starts_as_usual, warm
+
+_Event = TypeVar("_Event", bound=Event)
+
+
+async def seen(client: RemoteService, session: SessionId, kind: type[_Event], after: int = 0) -> _Event:
+    """Wait for an event of a run, and return it; fail if the run ends without one."""
+    async for item in client.watch(session, after):
+        if isinstance(item, Record) and isinstance(item.event, kind):
+            return item.event
+        assert not (isinstance(item, Record) and isinstance(item.event, RunEnded)), item
+    raise AssertionError(f"no {kind.__name__}")
 
 
 class DaemonProcess:

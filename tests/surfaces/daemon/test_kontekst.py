@@ -32,8 +32,8 @@ from bridle.surfaces.daemon.kontekst import adapt_settings, make_kontekst_home
 from bridle.surfaces.remote.client import RemoteService
 from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.stores.test_kontekst_reader import ID, READ, WRITTEN
-from tests.surfaces.daemon.process import DaemonProcess
-from tests.surfaces.daemon.test_process import WRITE, finished, script, seen
+from tests.surfaces.daemon.process import DaemonProcess, seen
+from tests.surfaces.daemon.test_process import WRITE, finished, script
 from tests.surfaces.grpc.client import Run
 
 
@@ -102,8 +102,8 @@ async def test_a_run_that_was_killed_goes_on_and_no_line_is_lost_or_doubled(
     )
     await beside.start()
     async with beside.reached() as client:
-        await client.submit(ID, Prompt(user_message("write"), RunOptions(model=model)))
-        asked = await seen(client, ID, ApprovalRequested)
+        receipt = await client.submit(ID, Prompt(user_message("write"), RunOptions(model=model)))
+        asked = await seen(client, ID, ApprovalRequested, receipt.seq)
     beside.kill()
     before = contents(data)
     await beside.start()

@@ -14,9 +14,7 @@ from bridle.core.messages import user_message
 from bridle.core.protocol import (
     ApprovalRequested,
     Decide,
-    Event,
     Prompt,
-    Record,
     Rewind,
     RunOptions,
     ToolFinished,
@@ -25,7 +23,7 @@ from bridle.core.queries import Records, ServerPrompts, Servers
 from bridle.surfaces.remote.client import RemoteService
 from bridle.surfaces.shared.session_calls import wait_for_run
 from tests.node_servers import PACKAGES, node, script
-from tests.surfaces.daemon.process import DaemonProcess, descendants, until_gone
+from tests.surfaces.daemon.process import DaemonProcess, descendants, seen, until_gone
 
 EVERYTHING = script("@modelcontextprotocol/server-everything")
 TSSERVER = PACKAGES / "typescript" / "lib" / "tsserver.js"
@@ -76,14 +74,6 @@ async def play(
     assert ended.outcome == "completed", ended.reason
     records = await client.ask(Records(session))
     return [one.event.result.output for one in records if isinstance(one.event, ToolFinished)]
-
-
-async def seen(client: RemoteService, session: SessionId, kind: type[Event]) -> Any:
-    """Wait for an event, and return it."""
-    async for item in client.watch(session):
-        if isinstance(item, Record) and isinstance(item.event, kind):
-            return item.event
-    raise AssertionError
 
 
 def programs_below(pid: int) -> dict[str, int]:
