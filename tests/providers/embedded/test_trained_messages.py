@@ -8,6 +8,7 @@ from bridle.core.ids import CallId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, user_message
 from bridle.providers.embedded.trained_messages import (
     MAX_CHARS,
+    MAX_FILLER_CHARS,
     MAX_PROMPT_CHARS,
     NO_PROMPT,
     TOOLS,
@@ -126,6 +127,16 @@ def test_beside_a_line_that_matters_its_neighbours_are_kept(prompt: str) -> None
     text = result_text(ToolResult(CallId("1"), "read_file", "\n".join(lines)), prompt)
 
     assert [line for line in text.split("\n") if line in lines[247:252]] == lines[247:252]
+
+
+def test_what_has_nothing_to_do_with_the_prompt_is_cut_first() -> None:
+    lines = [f"{at}: row {at} of a table" for at in range(1, 400)]
+
+    text = result_text(ToolResult(CallId("1"), "read_file", "\n".join(lines)), "what is in row 250?")
+
+    assert "250: row 250 of a table" in text
+    assert len(text) <= MAX_FILLER_CHARS
+    assert text.startswith("1: row 1 of a table\n2: ")
 
 
 def test_the_newest_messages_are_kept() -> None:

@@ -54,6 +54,8 @@ MAX_CHARS = 6000
 """Of all messages; about 2,000 tokens. Older ones are dropped."""
 MAX_PROMPT_CHARS = 3000
 MAX_RESULT_CHARS = 2400
+MAX_FILLER_CHARS = 1200
+"""Up to here, lines are shown that have nothing to do with the prompt."""
 MAX_ERROR_CHARS = 300
 NO_PROMPT = "Hello."
 REFUSED = "The user refused this call."
@@ -272,25 +274,36 @@ def relevant_lines(text: str, prompt: str) -> str:
     if len(text) <= MAX_RESULT_CHARS:
         return text
     lines = text.split("\n")
+    relevant, rest = _by_relevance(lines, prompt)
     chosen: set[int] = set()
-    left = MAX_RESULT_CHARS
-    for at in [*range(min(3, len(lines))), len(lines) - 1, *_by_relevance(lines, prompt)]:
-        if at not in chosen and len(lines[at]) < left:
-            chosen.add(at)
-            left -= len(lines[at]) + 1
+    used = 0
+    for places, limit in (
+        ([*range(min(3, len(lines))), len(lines) - 1, *relevant], MAX_RESULT_CHARS),
+        (rest, MAX_FILLER_CHARS),
+    ):
+        for at in places:
+            if at not in chosen and used + len(lines[at]) < limit:
+                chosen.add(at)
+                used += len(lines[at]) + 1
     return "\n".join(lines[at] for at in sorted(chosen)) or shorten(text, MAX_RESULT_CHARS)
 
 
-def _by_relevance(lines: Sequence[str], prompt: str) -> Iterator[int]:
-    """Yield the places of the lines, best first, each with its neighbours if it has words of the prompt."""
+def _by_relevance(lines: Sequence[str], prompt: str) -> tuple[list[int], list[int]]:
+    """Return the places of lines that fit the prompt, each with its neighbours, and those of the others."""
     words = _stems(prompt)
     shared = [words & _stems(line) for line in lines]
     counts = Counter(word for found in shared for word in found)
     scores = [sum(1 / counts[word] for word in found) for found in shared]
+    best = max(scores)
+    relevant: list[int] = []
+    rest: list[int] = []
     for at in sorted(range(len(lines)), key=lambda at: -scores[at]):
-        yield at
-        if scores[at]:
-            yield from (near for near in (at - 1, at + 1, at - 2, at + 2) if 0 <= near < len(lines))
+        if best and scores[at] >= best / 4:
+            beside = (at, at - 1, at + 1, at - 2, at + 2)
+            relevant += [near for near in beside if 0 <= near < len(lines)]
+        else:
+            rest.append(at)
+    return relevant, rest
 
 
 def _stems(text: str) -> set[str]:
