@@ -177,7 +177,8 @@ def _other_name(rng: Random, name: str) -> str:
     )
 
 
-def _file_for(rng: Random, spec: Spec) -> str:
+def file_for(rng: Random, spec: Spec) -> str:
+    """Return a path for a program."""
     if not spec.signature:
         if spec.ending in ("java", "make", "docker"):
             return spec.name
@@ -192,7 +193,8 @@ def _file_for(rng: Random, spec: Spec) -> str:
     return new_path(rng, f"{stem}.{spec.ending}")
 
 
-def _order(play: Play, spec: Spec, does: str, path: str, *, tail: str = "") -> None:
+def order_program(play: Play, spec: Spec, does: str, path: str, *, tail: str = "") -> None:
+    """Let the user ask for a program."""
     rng = play.rng
     language = rng.choice(LANGUAGES[spec.ending])
     shown = spec.signature
@@ -204,7 +206,8 @@ def _order(play: Play, spec: Spec, does: str, path: str, *, tail: str = "") -> N
     play.user(order_text(rng, order + tail, exact_end=True))
 
 
-def _tell(spec: Spec, path: str, does: str) -> str:
+def tell(spec: Spec, path: str, does: str) -> str:
+    """Return the sentence that tells of a new program."""
     short = does.split(" (")[0]
     if len(short) > 90:
         return f"Created {path}."
@@ -220,11 +223,11 @@ def _create(play: Play, specs: list[Spec]) -> None:
     rng = play.rng
     spec = _filled(rng, rng.choice(specs))
     does = rng.choice(spec.does)
-    path = _file_for(rng, spec)
+    path = file_for(rng, spec)
     sources.distract(play, path, most=3)
-    _order(play, spec, does, path)
+    order_program(play, spec, does, path)
     play.write(path, spec.code)
-    play.say(_tell(spec, path, does))
+    play.say(tell(spec, path, does))
 
 
 def python_function(play: Play) -> None:
@@ -263,7 +266,7 @@ def no_file_named(play: Play) -> None:
     )
     play.user(order_text(rng, order, exact_end=True))
     play.write(path, spec.code)
-    play.say(_tell(spec, path, does))
+    play.say(tell(spec, path, does))
 
 
 def create_and_run(play: Play) -> None:
@@ -280,12 +283,12 @@ def create_and_run(play: Play) -> None:
     ]
     spec = _filled(rng, rng.choice(fitting))
     does = rng.choice(spec.does)
-    path = _file_for(rng, spec)
+    path = file_for(rng, spec)
     sources.distract(play, path, most=2)
     tail = rng.choice(
         (", and run it", " and run it", ", then run it", ". Run it then", ", and show me the output")
     )
-    _order(play, spec, does, path, tail=tail)
+    order_program(play, spec, does, path, tail=tail)
     play.write(path, spec.code)
     shown = play.bash(f"{RUNNERS[spec.ending]} {path}").strip()
     if len(shown.split("\n")) > 14:
