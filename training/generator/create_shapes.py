@@ -1,8 +1,8 @@
 """Small files of known kinds, and the sentences that dictate them.
 
-A shape: file names on the first line, then the ways to ask for it, then `---` and the content. `@person`, `@town`,
-`@good` and `~kind~` are made up; one that appears twice is the same in the order and in the file. A way that names the
-file with `{f}` is a whole order; another completes "make FILE with …".
+A shape: file names on the first line, then the ways to ask for it, then `---` and the content. `@person`,
+`@town`, `@good` and `~kind~` are made up; one that appears twice is the same in the order and in the
+file. A way that names the file with `{f}` is a whole order; another completes "make FILE with …".
 """
 
 from random import Random

@@ -1,8 +1,9 @@
 """Small scripts and functions with numbers of their own, each in several languages.
 
-`== file names`, then what it does (one wording on each line, `- ` before it), then the code of each language.
-`«a»` is a made-up number, `«b+1»` one more than another; `«w»`, `«x»`, `«y»` are words, `«p»`, `«q»` names, `«t»` is a
-town. A function begins with `== def` and its signature, and `check` is a call with its result.
+`== file names`, then what it does (one wording on each line, `- ` before it), then the code of each
+language. `«a»` is a made-up number, `«b+1»` one more than another; `«w»`, `«x»`, `«y»` are words, `«p»`,
+`«q»` names, `«t»` is a town. A function begins with `== def` and its signature, and `check` is a call
+with its result.
 """
 
 SCRIPTS = r"""

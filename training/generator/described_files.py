@@ -1,7 +1,8 @@
 """Small files whose lines can be meant by what they are.
 
-The first line of a block has the file names and the sign of a comment, if the file has one. In the others, what follows
-` ## ` says how a person may call the line; `~kind~`, `@first`, `@town` and `@good` are made up. `_` is an empty line.
+The first line of a block has the file names and the sign of a comment, if the file has one. In the
+others, what follows ` ## ` says how a person may call the line; `~kind~`, `@first`, `@town` and `@good`
+are made up. `_` is an empty line.
 """
 
 _BLOCKS = r"""
@@ -259,7 +260,7 @@ class App {
         System.out.println(name + count); ## the real output / the line that prints the name
     }
 }
-""".strip("\n")
+""".strip("\n")  # noqa: E501
 BLOCKS = tuple(_BLOCKS.split("\n===\n"))
 """The blocks."""
 
@@ -268,6 +269,12 @@ NEW_LINES = {
     "//": ("// checked by @first", "// see ~url~", "// do not change", "// ~date~", "// @good"),
     "--": ("-- checked by @first", "-- do not change", "-- ~date~", "-- @good"),
     ";": ("; checked by @first", "; do not change", "; ~date~"),
-    "": ("bring the @good", "ask @first about the @good", "@good for @town", "~time~ @good", "see you in @town"),
+    "": (
+        "bring the @good",
+        "ask @first about the @good",
+        "@good for @town",
+        "~time~ @good",
+        "see you in @town",
+    ),
 }
 """New lines for files with each sign of a comment."""

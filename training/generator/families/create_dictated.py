@@ -1,4 +1,4 @@
-"""Files dictated in a sentence or two: tables, settings with sections, cards, recipes, pages, rules, jobs, build files."""
+"""Files dictated in a sentence or two: tables, settings, cards, recipes, pages, rules, jobs, build files."""
 
 import json
 from collections.abc import Callable
@@ -65,12 +65,16 @@ def shape(play: Play) -> None:
     """A small file of a known kind, its values in the order."""
     rng = play.rng
     head, text = rng.choice(SHAPES).split("\n---\n")
-    both = words(rng, "\x00".join((head, text))).split("\x00")
+    both = words(rng, f"{head}\x00{text}").split("\x00")
     names, *said = both[0].split("\n")
     path = rng.choice(names.split(", "))
     path = path if path[0] in ".MDcV" and "." not in path[1:] else folder_path(rng, path)
     one = rng.choice(said)
-    order = one_frame(rng, one, f=show(rng, path)) if "{f}" in one else one_frame(rng, ASK, f=show(rng, path), d=one)
+    order = (
+        one_frame(rng, one, f=show(rng, path))
+        if "{f}" in one
+        else one_frame(rng, ASK, f=show(rng, path), d=one)
+    )
     _start(play, path, order, exact_end=not order.endswith("?"))
     play.write(path, both[1])
     play.say(f"Created {path}.")
@@ -118,7 +122,8 @@ def table(play: Play) -> None:
             order = f"a markdown table. {order}"
     if rng.random() < 0.25:
         block = "\n".join(",".join(row) for row in rows)
-        order = f"{one_frame(rng, HEADS, h=','.join(columns))} and these rows, save as {show(rng, path)}:\n{block}"
+        start = one_frame(rng, HEADS, h=",".join(columns))
+        order = f"{start} and these rows, save as {show(rng, path)}:\n{block}"
     _start(play, path, order)
     play.write(path, _written(ending, columns, rows))
     play.say(f"Created {path} with {sources.count_of(count, 'row')}.")

@@ -1,4 +1,4 @@
-"""Files that people ask for without dictating them: known lists, short lists, poems, letters; also in new folders."""
+"""Files that people ask for without dictating them: lists, poems, letters; also in new folders."""
 
 from random import Random
 
@@ -80,8 +80,9 @@ I need a letter in {f}, (please |){what}. {me} signs
 a (polite|short|friendly) note in {f} please: {what}. it is from {me}
 """.strip()
 FOLDERS = """
-letters texts poems lists notes docs drafts out data new home school private mail 2025 2026 kids club work stuff
-summer archive plans project1 week1 chapter1 shopping texts/new docs/lists home/private school/term2 work/2026
+letters texts poems lists notes docs drafts out data new home school private mail 2025 2026 kids club work
+stuff summer archive plans project1 week1 chapter1 shopping texts/new docs/lists home/private school/term2
+work/2026
 """.split()
 
 
@@ -117,7 +118,13 @@ def short_list(play: Play) -> None:
     """A few items of some kind, at times with their number."""
     rng = play.rng
     names, said, listed = rng.choice(create_texts.OPEN_LISTS.split("\n")).split(" | ")
-    items = listed.split("., ") if "., " in listed else listed.split("?, ") if "?, " in listed else listed.split(", ")
+    items = (
+        listed.split("., ")
+        if "., " in listed
+        else listed.split("?, ")
+        if "?, " in listed
+        else listed.split(", ")
+    )
     mark = "." if "., " in listed else "?" if "?, " in listed else ""
     items = [item if item.endswith(mark) else item + mark for item in items]
     what = rng.choice(said.split(", "))
@@ -150,7 +157,11 @@ def poem(play: Play) -> None:
     kind = "haiku" if is_haiku else rng.choice(("poem", "short poem", "rhyme", "little poem"))
     table = create_texts.HAIKU if is_haiku else create_texts.POEMS
     topics, *texts = rng.choice(table.split("\n")).split(" | ")
-    stem = rng.choice(("haiku", "poem", "verse", "text", "lines")) if is_haiku else rng.choice(("poem", "rhyme", "card"))
+    stem = (
+        rng.choice(("haiku", "poem", "verse", "text", "lines"))
+        if is_haiku
+        else rng.choice(("poem", "rhyme", "card"))
+    )
     path = folder_path(rng, stem + rng.choice((".txt", ".txt", ".md")))
     topic = rng.choice(topics.split(", "))
     _order(play, one_frame(rng, POEM, f=show(rng, path), k=kind, t=topic), path)
@@ -171,12 +182,17 @@ def letter(play: Play) -> None:
     """A short letter that says something to somebody."""
     rng = play.rng
     kind, what, body = rng.choice(LETTERS.split("\n")).split(" | ")
-    to = rng.choice((rng.choice(FIRST_NAMES), f"{rng.choice(('Mr', 'Mrs', 'Ms', 'Dr'))} {rng.choice(SURNAMES)}"))
+    to = rng.choice(
+        (rng.choice(FIRST_NAMES), f"{rng.choice(('Mr', 'Mrs', 'Ms', 'Dr'))} {rng.choice(SURNAMES)}")
+    )
     me = rng.choice((rng.choice(FIRST_NAMES), f"{rng.choice(FIRST_NAMES)} {rng.choice(SURNAMES)}"))
     day = rng.choice((rng.choice(DAYS), f"{rng.randint(1, 28)} {rng.choice(MONTHS)}"))
     slots = {"to": to, "g": rng.choice(GOODS), "d": day, "c": rng.choice(TOWNS), "n": str(rng.randint(2, 40))}
     slots["h"] = f"{rng.randint(8, 19)}:{rng.choice(('00', '15', '30'))}"
-    path = folder_path(rng, rng.choice((kind, "letter", "note", "mail", to.split()[-1].lower())) + rng.choice((".txt", ".md")))
+    path = folder_path(
+        rng,
+        rng.choice((kind, "letter", "note", "mail", to.split()[-1].lower())) + rng.choice((".txt", ".md")),
+    )
     said = one_frame(rng, what, **slots)
     _order(play, one_frame(rng, LETTER, f=show(rng, path), what=said, me=me), path)
     text = f"Dear {to},\n\n{body.format(**slots)}\n\n{rng.choice(('Best regards', 'Kind regards'))}\n{me}"

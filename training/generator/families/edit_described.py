@@ -1,4 +1,4 @@
-"""Lines that are meant by what they are: deleted, made a comment, moved, swapped, or with a new line beside them."""
+"""Lines that are meant by what they are: deleted, commented out, moved, swapped, or with a new line beside."""
 
 import re
 from random import Random
@@ -126,7 +126,9 @@ def _pick(rng: Random, made: Described, count: int = 1) -> list[tuple[int, str]]
     """Choose lines that an order can name, in the order of the file."""
     if len(made.names) < count + 1:
         raise Unfit("too few lines")
-    return [(number, rng.choice(made.names[number])) for number in sorted(rng.sample(list(made.names), count))]
+    return [
+        (number, rng.choice(made.names[number])) for number in sorted(rng.sample(list(made.names), count))
+    ]
 
 
 def _ask(play: Play, made: Described, order: str, *, exact_end: bool = False) -> None:
@@ -149,7 +151,13 @@ def delete(play: Play) -> None:
     chosen = _pick(rng, made, rng.choice((1, 1, 1, 2)))
     _lay(play, made)
     said = " and ".join(name for _, name in chosen)
-    _ask(play, made, one_frame(rng, DELETE if len(chosen) == 1 else "delete {d}\nremove {d}\n{d} can go\ntake out {d}", d=said))
+    _ask(
+        play,
+        made,
+        one_frame(
+            rng, DELETE if len(chosen) == 1 else "delete {d}\nremove {d}\n{d} can go\ntake out {d}", d=said
+        ),
+    )
     for number, _ in chosen:
         play.delete_lines(made.path, number)
     told = " and ".join(f"“{made.lines[number - 1].strip()}”" for number, _ in chosen)
@@ -181,7 +189,10 @@ def move(play: Play) -> None:
     """A described line that goes to another place."""
     rng = play.rng
     made = make_described(rng)
-    if any(line.startswith(("#!", "package", "fn ", "class ", "server {", "services", "FROM", "[")) for line in made.lines):
+    if any(
+        line.startswith(("#!", "package", "fn ", "class ", "server {", "services", "FROM", "["))
+        for line in made.lines
+    ):
         raise Unfit("the order of the lines has a meaning")
     frame, _, where = rng.choice(MOVE.split("\n")).rpartition(" | ")
     pair = _pick(rng, made, 2)
@@ -195,8 +206,17 @@ def move(play: Play) -> None:
     text = made.lines[number - 1]
     play.delete_lines(made.path, number)
     play.insert_after(made.path, below, text)
-    told = {"top": "to the top", "end": "to the end", "after": f"below {other_name}", "before": f"above {other_name}"}
-    play.say(f"Moved “{text.strip()}” {told[where]} of {made.path}." if where in ("top", "end") else f"Moved “{text.strip()}” {told[where]} in {made.path}.")
+    told = {
+        "top": "to the top",
+        "end": "to the end",
+        "after": f"below {other_name}",
+        "before": f"above {other_name}",
+    }
+    play.say(
+        f"Moved “{text.strip()}” {told[where]} of {made.path}."
+        if where in ("top", "end")
+        else f"Moved “{text.strip()}” {told[where]} in {made.path}."
+    )
 
 
 def swap(play: Play) -> None:

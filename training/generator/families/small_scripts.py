@@ -134,7 +134,13 @@ def script_and_run(play: Play) -> None:
     does = rng.choice(spec.does)
     path = file_for(rng, spec)
     sources.distract(play, path, most=2)
-    tails = (", and run it", ", then run it", ". Run it too", ". show me what it prints", ", start it afterwards")
+    tails = (
+        ", and run it",
+        ", then run it",
+        ". Run it too",
+        ". show me what it prints",
+        ", start it afterwards",
+    )
     order_program(play, spec, does, path, tail=rng.choice(tails))
     play.write(path, spec.code)
     shown = play.bash(f"{RUNNERS[spec.ending]} {path}").strip()
