@@ -925,7 +925,7 @@ js return n % «s» === 0 ? "«w»" : n;
 check fizz(«s*2») == "«w»"
 == def shipping_cost(total)
 - returns 0 from «b» on and «s» below
-- shipping is free from «b», otherwise «s»
+- gives 0 if the total is at least «b», otherwise «s»
 py return 0 if total >= «b» else «s»
 js return total >= «b» ? 0 : «s»;
 check shipping_cost(«b») == 0

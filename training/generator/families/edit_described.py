@@ -1,4 +1,4 @@
-"""Lines that are meant by what they are: deleted, commented out, moved, swapped, or with a new line beside."""
+"""Lines that are meant by what they are: deleted, commented out, moved, swapped, or with a new one beside."""
 
 import re
 from random import Random
