@@ -104,7 +104,8 @@ class Records(Struct):
         return [row[self.name_key] for row in self.rows]
 
 
-def _value(rng: Random, kind: str) -> str:
+def value_for(rng: Random, kind: str) -> str:
+    """Return a made-up value of a kind."""
     return str(rng.randint(1950, 2026)) if kind == "year" else value_of(rng, kind)
 
 
@@ -116,7 +117,7 @@ def make_records(rng: Random) -> Records:
     chosen = list(kinds)[: rng.choice((2, 3, 3))]
     kinds = {key: kinds[key] for key in chosen}
     rows = [
-        {name_key: _value(rng, name_kind)} | {key: _value(rng, kind) for key, kind in kinds.items()}
+        {name_key: value_for(rng, name_kind)} | {key: value_for(rng, kind) for key, kind in kinds.items()}
         for _ in range(rng.randint(2, 5))
     ]
     if len({row[name_key] for row in rows}) < len(rows):
@@ -190,7 +191,8 @@ def _start(play: Play, made: Records, order: str, word: str = "", *, exact_end: 
     play.read(made.path)
 
 
-def _set(play: Play, made: Records, at: int, key: str, new: str) -> None:
+def set_value(play: Play, made: Records, at: int, key: str, new: str) -> None:
+    """Put a new value into a file that was read."""
     lines, starts = layout(made)
     if made.style == "rows":
         comma = "," * (at < len(made.rows) - 1)
@@ -211,11 +213,11 @@ def change(play: Play) -> None:
     at = rng.randrange(len(made.rows))
     key = rng.choice([key for key in made.kinds if key != made.name_key])
     name, old = made.names[at], made.rows[at][key]
-    new = _value(rng, made.kinds[key])
+    new = value_for(rng, made.kinds[key])
     if new == old:
         raise Unfit("the same value")
     _start(play, made, one_frame(rng, CHANGE, r=name, c=key, v=new, o=old), name)
-    _set(play, made, at, key, new)
+    set_value(play, made, at, key, new)
     play.say(f"Changed {key} of {name} from {old} to {new} in {made.path}.")
 
 
@@ -235,7 +237,7 @@ def more(play: Play) -> None:
     name, old = made.names[at], made.rows[at][key]
     new = str(int(old) + step)
     _start(play, made, one_frame(rng, RELATIVE, r=name, c=key, d=str(step)), name)
-    _set(play, made, at, key, new)
+    set_value(play, made, at, key, new)
     play.say(f"Changed {key} of {name} from {old} to {new} in {made.path}.")
 
 
@@ -269,7 +271,7 @@ def add(play: Play) -> None:
     """A new record at the end."""
     rng = play.rng
     made = make_records(rng)
-    row = {key: _value(rng, kind) for key, kind in made.kinds.items()}
+    row = {key: value_for(rng, kind) for key, kind in made.kinds.items()}
     name = row[made.name_key]
     if name in made.names:
         raise Unfit("it is there")
@@ -295,12 +297,12 @@ def not_there(play: Play) -> None:
     """A record that the file does not have."""
     rng = play.rng
     made = make_records(rng)
-    name = _value(rng, made.kinds[made.name_key])
+    name = value_for(rng, made.kinds[made.name_key])
     if any(name.lower() in line.lower() for line in layout(made)[0]):
         raise Unfit("it is there")
     key = rng.choice([key for key in made.kinds if key != made.name_key])
     block = rng.choice((CHANGE, DELETE))
-    order = one_frame(rng, block, r=name, c=key, v=_value(rng, made.kinds[key]), o=made.rows[0][key])
+    order = one_frame(rng, block, r=name, c=key, v=value_for(rng, made.kinds[key]), o=made.rows[0][key])
     _start(play, made, order, exact_end=True)
     there = ", ".join(made.names[:-1]) + f" and {made.names[-1]}"
     play.say(f"There is no {name} in {made.path}, only {there}. I changed nothing.")

@@ -1,4 +1,4 @@
-"""Lists under several headings: an entry that is new, goes, changes its section, or is there twice; table columns."""
+"""Lists under headings: an entry that is new, goes, changes its section or is there twice; table columns."""
 
 from random import Random
 

@@ -147,13 +147,14 @@ def _order(play: Play, made: LongFile, order: str, *, exact_end: bool = False) -
     return said
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return a text as a pattern that finds it."""
     return re.sub(r"([.+*?()\[\]{}|^$\\])", r"\\\1", text)
 
 
 def _find(play: Play, made: LongFile, name: str, said: str) -> list[int]:
     """Search for a name; return the lines that have it."""
-    shown = play.grep(_escaped(name), said)
+    shown = play.grep(escaped(name), said)
     found = [line.split(":", 2) for line in shown.split("\n")]
     if any(len(parts) < 3 or parts[0] != made.path for parts in found):
         raise Unfit("other matches")
@@ -266,7 +267,7 @@ def not_there(play: Play) -> None:
     row = next(iter(made.rows.values()))
     order = one_frame(rng, block, k=name, w=rng.choice(made.what), v=_value(rng, "n"), o=row[1])
     said = _order(play, made, order)
-    if play.grep(_escaped(name), said) != "No matches found":
+    if play.grep(escaped(name), said) != "No matches found":
         raise Unfit("it is there")
     where_ = said or "this folder"
     answer = one_frame(
