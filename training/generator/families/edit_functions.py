@@ -105,7 +105,7 @@ def make_program(rng: Random, language: str = "") -> Program:
             ("small functions", "helpers", "for the lesson", "tools", "do not change the names")
         )
         lines.append("")
-    starts = []
+    starts: list[int] = []
     gap = [""] * (2 if language == "py" else 1)
     for spec in specs:
         lines += gap if starts else []

@@ -166,7 +166,7 @@ def _block(made: Records, row: dict[str, str]) -> list[str]:
 def layout(made: Records) -> tuple[list[str], list[int]]:
     """Return the lines of the file, and the first line of each record."""
     lines = {"json": ["["], "rows": ["["], "python": ["DATA = ["]}.get(made.style, [])
-    starts = []
+    starts: list[int] = []
     for row in made.rows:
         if starts and made.style in ("toml", "ini", "text", "md"):
             lines = [*lines, ""]

@@ -1,6 +1,7 @@
 """Words of a text: everywhere, only once, in capitals, misspelt, in quotation marks, or not there."""
 
 import re
+from collections.abc import Callable
 from random import Random
 
 from msgspec import Struct
@@ -242,7 +243,7 @@ def on_a_line(play: Play) -> None:
     play.say(f"Changed {old} to {new} on line {number} of {made.path}.")
 
 
-CASES = {
+CASES: dict[str, Callable[[str], str]] = {
     "upper": str.upper,
     "lower": str.lower,
     "capital": lambda word: word[0].upper() + word[1:],

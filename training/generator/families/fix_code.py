@@ -112,12 +112,12 @@ def _repair(play: Play, made: Broken) -> None:
 def _error(made: Broken) -> str:
     """Return the last line of what Python says about a program, without a call of the conversation."""
     try:
-        code = compile("\n".join(made.lines) + "\n", made.path, "exec")
+        compile("\n".join(made.lines) + "\n", made.path, "exec")
     except SyntaxError as error:
         return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
     called = re.findall(r"(\w+)\(", made.lines[made.number - 1])
     wrong = next((name for name in called if any(name in wrongs for wrongs in _WORDS.values())), "")
-    if not code or not wrong:
+    if not wrong:
         raise Unfit("no error")
     return f"NameError: name '{wrong}' is not defined (line {made.number})"
 
