@@ -218,6 +218,53 @@ def three_lines(play: Play) -> None:
     play.say(f"Created {path} with 3 lines.")
 
 
+ODD_LINES = (
+    "Hello @first, see you in @town!",
+    "@town – ~date~",
+    "WARNING: @good @good2 ~n~%",
+    "@first & @person",
+    "~email~",
+    "tel. ~phone~",
+    "@street, @town",
+    "v~version~-beta",
+    "Où est @first ?",
+    "¿Dónde está el @good?",
+    "Grüße aus @town!",
+    "C'est la vie, @first.",
+    "@good #~n~ (@town)",
+    "~time~-~time2~ @good",
+    "iPhone, eBay & @good",
+    "DO NOT TOUCH THE @good",
+    "@first's @good",
+    "Re: @good",
+    "~money~ € / ~n~ kg",
+    "50% off every @good!",
+    "x = ~n~; y = ~m~",
+    "To be, or not to be @good",
+    "~url~",
+    "Tschüss, @first … bis morgen",
+    "smörgåsbord in @town",
+    "naïve café, ~n~th floor",
+    "«@good», @person",
+    "@person, @person",
+    "#@good",
+    "a-b_c.@good",
+    "100 ~word~ = 1 ~thing~",
+    "Yes/No?",
+    "~code~ -> ~code2~",
+    "no @good today :-(",
+    "N° ~n~, rue du @good",
+    "São Paulo, ~date~",
+    "Łódź @town Kraków",
+    "50/50",
+    "@good; @good2; ~word~",
+    "Hi!",
+    "OK",
+    "~n~",
+    "TODO",
+    "@first",
+)
+"""Texts whose spelling is unusual."""
 EXACT = """
 (create|make) {f} with exactly this: {c}
 write exactly {c} (into|to) {f}
@@ -231,63 +278,13 @@ in the new file {f} (should stand|I want) {c}
 def exact(play: Play) -> None:
     """A text with marks, accents and odd spelling that must be kept."""
     rng = play.rng
-    text = words(rng, rng.choice(sources_lines()))
+    text = words(rng, rng.choice(ODD_LINES))
     path = folder_path(rng, f"{rng.choice(GOODS)}.{rng.choice(('txt', 'txt', 'md', 'log', 'cfg'))}")
     frame = EXACT if rng.random() < 0.5 else ASK.replace("{d}", "{c}")
     order = one_frame(rng, frame, f=show(rng, path), c=quoted(rng, text, bare=0))
     _start(play, path, order)
     play.write(path, text)
     play.say(f"Created {path}.")
-
-
-def sources_lines() -> tuple[str, ...]:
-    """Return texts whose spelling is unusual."""
-    return (
-        "Hello @first, see you in @town!",
-        "@town – ~date~",
-        "WARNING: @good @good2 ~n~%",
-        "@first & @person",
-        "~email~",
-        "tel. ~phone~",
-        "@street, @town",
-        "v~version~-beta",
-        "Où est @first ?",
-        "¿Dónde está el @good?",
-        "Grüße aus @town!",
-        "C'est la vie, @first.",
-        "@good #~n~ (@town)",
-        "~time~-~time2~ @good",
-        "iPhone, eBay & @good",
-        "DO NOT TOUCH THE @good",
-        "@first's @good",
-        "Re: @good",
-        "~money~ € / ~n~ kg",
-        "50% off every @good!",
-        "x = ~n~; y = ~m~",
-        "To be, or not to be @good",
-        "~url~",
-        "Tschüss, @first … bis morgen",
-        "smörgåsbord in @town",
-        "naïve café, ~n~th floor",
-        "«@good», @person",
-        "@person, @person",
-        "#@good",
-        "a-b_c.@good",
-        "100 ~word~ = 1 ~thing~",
-        "Yes/No?",
-        "~code~ -> ~code2~",
-        "no @good today :-(",
-        "N° ~n~, rue du @good",
-        "São Paulo, ~date~",
-        "Łódź @town Kraków",
-        "50/50",
-        "@good; @good2; ~word~",
-        "Hi!",
-        "OK",
-        "~n~",
-        "TODO",
-        "@first",
-    )
 
 
 FAMILIES = (

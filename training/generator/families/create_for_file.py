@@ -5,7 +5,7 @@ from random import Random
 from training.generator import sources
 from training.generator.create_shapes import TABLE_SHAPES, cell
 from training.generator.families.create import show
-from training.generator.families.create_dictated import sources_lines, words
+from training.generator.families.create_dictated import ODD_LINES, words
 from training.generator.families.create_loose import folder_path
 from training.generator.frames import one_frame
 from training.generator.play import Family, Play, Unfit
@@ -176,8 +176,7 @@ def two_files(play: Play) -> None:
     rng = play.rng
     first, second = rng.sample(GOODS, 2)
     texts = [
-        words(rng, rng.choice(sources_lines())) if rng.random() < 0.5 else sources.text_line(rng)
-        for _ in "ab"
+        words(rng, rng.choice(ODD_LINES)) if rng.random() < 0.5 else sources.text_line(rng) for _ in "ab"
     ]
     paths = [folder_path(rng, f"{stem}.{rng.choice(('txt', 'md', 'log'))}") for stem in (first, second)]
     shown = [quoted(rng, text, bare=0) for text in texts]
@@ -193,7 +192,7 @@ def two_files(play: Play) -> None:
 def foreign(play: Play) -> None:
     """A file with a given text, asked for in one of six languages."""
     rng = play.rng
-    text = words(rng, rng.choice(sources_lines())) if rng.random() < 0.5 else sources.text_line(rng)
+    text = words(rng, rng.choice(ODD_LINES)) if rng.random() < 0.5 else sources.text_line(rng)
     path = folder_path(rng, f"{rng.choice(GOODS)}.{rng.choice(('txt', 'md', 'log'))}")
     sources.distract(play, path, most=3)
     frame, _, answer = rng.choice(FOREIGN.split("\n")).rpartition(" | ")

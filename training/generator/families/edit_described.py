@@ -185,14 +185,14 @@ def comment(play: Play) -> None:
     play.say(f"The line “{live.strip()}” {done} in {made.path}.")
 
 
+ORDERED = ("#!", "package", "fn ", "class ", "server {", "services", "FROM", "[")
+
+
 def move(play: Play) -> None:
     """A described line that goes to another place."""
     rng = play.rng
     made = make_described(rng)
-    if any(
-        line.startswith(("#!", "package", "fn ", "class ", "server {", "services", "FROM", "["))
-        for line in made.lines
-    ):
+    if any(line.startswith(ORDERED) for line in made.lines):
         raise Unfit("the order of the lines has a meaning")
     frame, _, where = rng.choice(MOVE.split("\n")).rpartition(" | ")
     pair = _pick(rng, made, 2)
@@ -206,17 +206,12 @@ def move(play: Play) -> None:
     text = made.lines[number - 1]
     play.delete_lines(made.path, number)
     play.insert_after(made.path, below, text)
-    told = {
-        "top": "to the top",
-        "end": "to the end",
-        "after": f"below {other_name}",
-        "before": f"above {other_name}",
-    }
-    play.say(
-        f"Moved “{text.strip()}” {told[where]} of {made.path}."
-        if where in ("top", "end")
-        else f"Moved “{text.strip()}” {told[where]} in {made.path}."
-    )
+    play.say(f"Moved “{text.strip()}” {_moved(where, other_name)} {made.path}.")
+
+
+def _moved(where: str, other: str) -> str:
+    told = {"top": "to the top of", "end": "to the end of", "after": f"below {other} in"}
+    return told.get(where, f"above {other} in")
 
 
 def swap(play: Play) -> None:
