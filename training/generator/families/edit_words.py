@@ -119,27 +119,30 @@ class Words(Struct):
     """The words that were put in, most of which are in the text once."""
 
 
+def _slots(rng: Random, people: list[str], towns: list[str], goods: list[str]) -> dict[str, str]:
+    return {
+        "p": rng.choice(people[:2]),
+        "q": people[2],
+        "t": rng.choice(towns[:2]),
+        "u": towns[2],
+        "g": rng.choice(goods[:2]),
+        "f": goods[2],
+        "s": rng.choice(STREETS),
+        "d": rng.choice(DAYS),
+        "m": rng.choice(MONTHS),
+        "n": str(rng.randint(12, 99)),
+        "e": str(rng.randint(3, 9)),
+        "h": f"{rng.randint(6, 22)}:{rng.choice(('00', '15', '30', '45'))}",
+    }
+
+
 def make_words(rng: Random) -> Words:
     """Make up a text; a name or thing is used in several of its sentences."""
     people, towns = rng.sample(FIRST_NAMES, 3), rng.sample(TOWNS, 3)
     goods, lasts = rng.sample(GOODS, 3), rng.sample(SURNAMES, 2)
     lines, parts = [], []
     for sentence in rng.sample(SENTENCES, rng.randint(3, 8)):
-        slots = {
-            "p": rng.choice(people[:2]),
-            "q": people[2],
-            "t": rng.choice(towns[:2]),
-            "u": towns[2],
-            "g": rng.choice(goods[:2]),
-            "f": goods[2],
-            "l": rng.choice(lasts),
-            "s": rng.choice(STREETS),
-            "d": rng.choice(DAYS),
-            "m": rng.choice(MONTHS),
-            "n": str(rng.randint(12, 99)),
-            "e": str(rng.randint(3, 9)),
-            "h": f"{rng.randint(6, 22)}:{rng.choice(('00', '15', '30', '45'))}",
-        }
+        slots = _slots(rng, people, towns, goods) | {"l": rng.choice(lasts)}
         lines.append(sentence.format(**slots))
         parts += [slots[name] for name in re.findall(r"\{(\w)\}", sentence)]
     if rng.random() < 0.25:
