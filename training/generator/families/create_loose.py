@@ -6,7 +6,7 @@ from training.generator import create_texts, sources
 from training.generator.families.create import show
 from training.generator.frames import one_frame
 from training.generator.play import Family, Play
-from training.generator.targets import order_text
+from training.generator.targets import order_text, quoted
 from training.generator.word_pools import DAYS, FIRST_NAMES, GOODS, MONTHS, SURNAMES, TOWNS
 
 LIST = """
@@ -20,7 +20,7 @@ new file {f}: {w}{h}
 (can|could) you make {f} with {w}{h}?
 save {w} as {f}{h}
 {f} should (list|contain) {w}{h}
-make me (a list of |){w} in {f}{h}
+make me {w} in {f}{h}
 for my (class|kids|project|team) I need {f} with {w}{h}
 write down {w} for me{h}, file {f}
 """.strip()
@@ -78,6 +78,14 @@ write a (short |)(letter|note|mail) {f}: {what}(, signed|. Sign it with|, from) 
 I need a letter in {f}, (please |){what}. {me} signs
 (draft|write) {f} for me: {what}. My name is {me}
 a (polite|short|friendly) note in {f} please: {what}. it is from {me}
+""".strip()
+SAYING = """
+write a (letter|note|mail|message) to {to} saying {c}(, signed| and sign it with|, from) {me}(, file| in) {f}
+(create|make) {f}, a (letter|note|message) to {to} that says {c}, signed {me}
+{f}: (letter|note|card) to {to}, {c}, signed {me}
+I need a (letter|card|note) for {to} in {f}: {c}. (sign it|sign) {me}
+put a note to {to} in {f} saying {c}, signed {me}
+(draft|write) {f}: dear {to}, {c}, best regards {me}
 """.strip()
 FOLDERS = """
 letters texts poems lists notes docs drafts out data new home school private mail 2025 2026 kids club work
@@ -200,10 +208,26 @@ def letter(play: Play) -> None:
     play.say(f"Created {path} with a letter to {to}, signed {me}.")
 
 
+def letter_saying(play: Play) -> None:
+    """A short letter whose text is in the order."""
+    rng = play.rng
+    to, me = rng.sample(FIRST_NAMES, 2)
+    text = sources.text_line(rng)
+    mark = rng.choice((".", "", "")) if text[-1].isalnum() else ""
+    text = text[0].upper() + text[1:] + mark
+    path = folder_path(
+        rng, rng.choice(("letter", "note", "mail", "card", to.lower())) + rng.choice((".txt", ".md"))
+    )
+    _order(play, one_frame(rng, SAYING, f=show(rng, path), to=to, c=quoted(rng, text, bare=0), me=me), path)
+    play.write(path, f"Dear {to},\n\n{text}\n\nBest regards\n{me}")
+    play.say(f"Created {path} with a letter to {to}, signed {me}.")
+
+
 FAMILIES = (
     Family(known_list, 1.0),
     Family(short_list, 1.4),
     Family(poem, 0.9),
     Family(joke, 0.2),
     Family(letter, 1.2),
+    Family(letter_saying, 0.6),
 )
