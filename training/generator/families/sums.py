@@ -1,4 +1,4 @@
-"""More sums that need no tool: drills, sums in words and in other languages, money, spans of time, averages."""
+"""More sums that need no tool: drills, sums in words and in other languages, money, time, averages."""
 
 import random
 
@@ -106,7 +106,9 @@ def average(play: Play) -> None:
     numbers[-1] += -sum(numbers) % count
     play.user(ask(rng, AVERAGE, list=", ".join(map(str, numbers))))
     total = sum(numbers)
-    play.say(f"{_chained(numbers)}, and {total} ÷ {count} = {total // count}. The average is {total // count}.")
+    play.say(
+        f"{_chained(numbers)}, and {total} ÷ {count} = {total // count}. The average is {total // count}."
+    )
 
 
 def money(play: Play) -> None:
@@ -133,7 +135,9 @@ def span(play: Play) -> None:
     """How long something lasts, from one time of the day to another."""
     rng = play.rng
     start = rng.randrange(6 * 12, 20 * 12) * 5
-    length = rng.choice([20, 25, 30, 35, 40, 45, 50, 60, 75, 80, 90, 95, 105, 110, 120, 135, 150, 180, 200, 225])
+    length = rng.choice(
+        [20, 25, 30, 35, 40, 45, 50, 60, 75, 80, 90, 95, 105, 110, 120, 135, 150, 180, 200, 225]
+    )
     play.user(ask(rng, SPAN, start=_clock(start), end=_clock(start + length)))
     play.say(f"From {_clock(start)} to {_clock(start + length)} it is {_duration(length)}.")
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Numbers up to one hundred, in words of five languages."""
 
 _EN = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Ways to ask for sums."""
 
 PLAIN = {

@@ -1,0 +1,97 @@
+"""Plain talk of more kinds: words, numbers and letters, advice, a question before or between orders."""
+
+import random
+
+from training.generator.families.talk import HOW_TO, WORLD, framed, talk, weighted
+from training.generator.knowledge import Topic, load
+from training.generator.knowledge.computed_more import letter_question, number_question
+from training.generator.phrases import one_of, vary
+from training.generator.play import Family, Play
+
+WORDS = load("words")
+TERMS = load("more_terms")
+ADVICE = load("advice")
+SMALL_FILES = """
+plants.txt | fern;moss;ivy;{n} tulips
+tools.csv | tool,price;saw,{n}.90;hammer,12.50
+rules.md | # Rules;- be quiet after {n} pm;- no food in the hall
+app.toml | port = {n}080;debug = false
+score.txt | red team: {n};blue team: 4
+pupils.txt | Lena;Amir;Sofia;{n} places free
+steps.md | 1. open the box;2. count {n} screws;3. close it
+train.txt | platform {n};leaves 08:15;arrives 11:40
+"""
+LINE_QUESTIONS = """
+show me {file}
+what does {file} say?
+print {file} please
+and now show {file}
+ok, now open {file}
+back to work: what is in {file}?
+"""
+
+
+def words(play: Play) -> None:
+    """Plurals, past tenses, opposites, rhymes."""
+    talk(play, weighted(play.rng, WORDS), on=0.3)
+
+
+def terms(play: Play) -> None:
+    """Terms of science, school, kitchen, money, music and work."""
+    talk(play, weighted(play.rng, TERMS), on=0.25)
+
+
+def advice(play: Play) -> None:
+    """Open questions: tips, ideas, why and how it works."""
+    talk(play, play.rng.choice(ADVICE), on=0.15)
+
+
+def numbers(play: Play) -> None:
+    """Roman and binary numbers, primes, powers."""
+    for _ in range(1 + (play.rng.random() < 0.3)):
+        _computed(play, number_question(play.rng))
+
+
+def letters(play: Play) -> None:
+    """The alphabet, letters of a word, sorting words that are in the message."""
+    for _ in range(1 + (play.rng.random() < 0.3)):
+        _computed(play, letter_question(play.rng))
+
+
+def _computed(play: Play, exchange: tuple[str, str]) -> None:
+    question, answer = exchange
+    play.user(vary(play.rng, framed(play.rng, question)))
+    play.say(answer)
+
+
+def between_orders(play: Play) -> None:
+    """A question of knowledge, then a file is shown, and perhaps another question."""
+    rng = play.rng
+    path, rows = one_of(rng, SMALL_FILES).split(" | ", 1)
+    play.file(path, rows.replace("{n}", str(rng.randint(2, 9))).replace(";", "\n") + "\n")
+    _ask(play, _any_topic(rng))
+    play.user(vary(rng, one_of(rng, LINE_QUESTIONS).replace("{file}", path)))
+    play.read(path)
+    play.say(play.text(path).rstrip())
+    if rng.random() < 0.6:
+        _ask(play, _any_topic(rng))
+
+
+def _ask(play: Play, topic: Topic) -> None:
+    question, answer = topic.draw(play.rng)[0]
+    play.user(vary(play.rng, question))
+    play.say(answer)
+
+
+def _any_topic(rng: random.Random) -> Topic:
+    return weighted(rng, rng.choice([WORLD, WORDS, TERMS, HOW_TO, HOW_TO, ADVICE]))
+
+
+FAMILIES = (
+    Family(words, 3.0),
+    Family(terms, 4.0),
+    Family(advice, 3.2),
+    Family(numbers, 0.9),
+    Family(letters, 0.9),
+    Family(between_orders, 1.0),
+)
