@@ -2,9 +2,20 @@
 
 import json
 import random
+import re
 
 from training.generator import sources
 from training.generator.frames import spell
+from training.generator.knowledge.large_data import (
+    LARGE,
+    LARGE_ABROAD,
+    LARGE_ANSWERS_IT,
+    PARTS,
+    SMALL,
+    SMALL_ENDINGS,
+    SMALL_FOLDERS,
+    SMALL_NAMES,
+)
 from training.generator.knowledge.limit_data import (
     ASK_BACK,
     ASK_UNDO,
@@ -91,6 +102,55 @@ def too_large_abroad(play: Play) -> None:
     order, answer = one_of(play.rng, PROJECTS["abroad"]).rsplit(" | ", 1)
     play.user(play.rng.choice(order.split(" | ")))
     play.say(PROJECTS[answer])
+
+
+def too_large_composed(play: Play) -> None:
+    """Too large an order, put together from parts: what, for whom, in which language."""
+    rng = play.rng
+    order = one_of(rng, LARGE)
+    while "{" in order:
+        order = re.sub(r"\{(\w+)\}", lambda slot: _part(rng, slot[1]), order)
+    order = _with_articles(spell(rng, order).replace(" ,", ","))
+    if rng.random() < 0.2:
+        order = f"{order.rstrip('.?!')}. {one_of(rng, PROJECTS['details'])}"
+    if rng.random() < 0.2:
+        sources.distract(play, most=3)
+    play.user(vary(rng, order[0].upper() + order[1:] if rng.random() < 0.5 else order))
+    play.say(one_of(rng, TOO_LARGE))
+
+
+def _with_articles(order: str) -> str:
+    """Return an order with "a" and "an" as they must be before what chance has put behind them."""
+    order = re.sub(r"\b([aA])n (?=[b-df-hj-np-tv-z]|\d)", r"\1 ", order)
+    return re.sub(r"\b([aA]) (?=[aeioAEIO]|80|11|un)(?!one)", r"\1n ", order)
+
+
+def _part(rng: random.Random, name: str) -> str:
+    parts = [part.strip() for part in PARTS[name].split("/")]
+    return rng.choice(parts if name == "with_" else [part for part in parts if part])
+
+
+def too_large_foreign(play: Play) -> None:
+    """The same in four other languages, composed."""
+    language = play.rng.choice(list(LARGE_ABROAD))
+    order = spell(play.rng, one_of(play.rng, LARGE_ABROAD[language])).replace(" -moi", "-moi")
+    play.user(order if play.rng.random() < 0.6 else order[0].upper() + order[1:])
+    play.say(LARGE_ANSWERS_IT if language == "it" else PROJECTS[language])
+
+
+def small_deletion(play: Play) -> None:
+    """A file of this folder that is to go: done, however dangerous the word sounds."""
+    rng = play.rng
+    name, other = rng.sample(SMALL_NAMES, 2)
+    path = rng.choice(SMALL_FOLDERS) + name + rng.choice(SMALL_ENDINGS)
+    play.file(path, _content(rng, "x.txt"))
+    if rng.random() < 0.5:
+        play.file(f"{other}.txt", _content(rng, "y.txt"))
+    sources.distract(play, path, most=3)
+    order = spell(rng, one_of(rng, SMALL), path=path)
+    play.user(order if order.split()[0] in ("lösche", "supprime", "borra", "rm") else vary(rng, order))
+    play.bash(f"rm {path}")
+    play.say(f"Deleted {path}.")
 
 
 def forbidden(play: Play) -> None:
@@ -238,7 +298,10 @@ def _project(rng: random.Random) -> str:
 
 
 FAMILIES = (
-    Family(too_large, 3.0),
+    Family(too_large, 2.5),
+    Family(too_large_composed, 3.5),
+    Family(too_large_foreign, 0.7),
+    Family(small_deletion, 1.2),
     Family(too_large_abroad, 0.25),
     Family(forbidden, 3.0),
     Family(refused, 10.0),

@@ -21,6 +21,10 @@ from training.generator.play import Unfit
 _CELL = re.compile(r"\{(\d)\}")
 _BAR = re.compile(r" \| (?=(?:[^`]*`[^`]*`)*[^`]*$)")
 """Between two cells: a bar that is not in backticks; a bar in the first cell needs none."""
+_SLASH = re.compile(r" / (?=(?:[^`]*`[^`]*`)*[^`]*$)")
+"""Between two alternatives: a slash that is not in backticks."""
+_BREAK = re.compile(r" // (?=(?:[^`]*`[^`]*`)*[^`]*$)")
+"""A break of a line, not in backticks."""
 _MARKS = {"? ": "asks", "& ": "asks_on", "! ": "answers"}
 BLANKS = {
     "{file}": "file notes todo report draft letter menu songs budget minutes guests scores plan list".split(),
@@ -70,8 +74,9 @@ class Topic(Struct):
 
 def _filled(rng: random.Random, ask: str, group: Group, row: tuple[str, ...]) -> tuple[str, str]:
     frame = one_of(rng, group.answers)
-    question = _CELL.sub(lambda cell: one_of(rng, row[int(cell[1])].split(" / ")), ask)
-    answer = _CELL.sub(lambda cell: one_of(rng, row[int(cell[1])].split(" / ")), frame).replace(" // ", "\n")
+    question = _CELL.sub(lambda cell: one_of(rng, _SLASH.split(row[int(cell[1])])), ask)
+    answer = _CELL.sub(lambda cell: one_of(rng, _SLASH.split(row[int(cell[1])])), frame)
+    answer = _BREAK.sub("\n", answer)
     if frame.startswith("{") and ":" not in frame and frame != "{1}." and frame[3:4] == " ":
         answer = answer[0].upper() + answer[1:]
     return _with_names(rng, question, answer)
