@@ -2,7 +2,18 @@
 
 import random
 
-from training.generator.families.talk import HOW_TO, WORLD, framed, talk, weighted
+from training.generator.families.talk import (
+    ABROAD_ASKS,
+    DEFINITIONS,
+    ERRORS,
+    HOW_TO,
+    QUESTIONS,
+    TRANSLATIONS,
+    WORLD,
+    framed,
+    talk,
+    weighted,
+)
 from training.generator.knowledge import Topic, load
 from training.generator.knowledge.computed_more import letter_question, number_question
 from training.generator.phrases import one_of, vary
@@ -11,6 +22,8 @@ from training.generator.play import Family, Play
 WORDS = load("words")
 TERMS = load("more_terms")
 ADVICE = load("advice")
+ALL = [*WORLD, *QUESTIONS, *DEFINITIONS, *HOW_TO, *ERRORS, *WORDS, *TERMS, *ADVICE]
+SIZES = [len(topic.rows) * len(topic.groups) ** 0.5 for topic in ALL]
 SMALL_FILES = """
 plants.txt | fern;moss;ivy;{n} tulips
 tools.csv | tool,price;saw,{n}.90;hammer,12.50
@@ -83,6 +96,26 @@ def _ask(play: Play, topic: Topic) -> None:
     play.say(answer)
 
 
+def quiz(play: Play) -> None:
+    """Many questions one after the other, each of another topic; all facts come equally often."""
+    rng = play.rng
+    for _ in range(rng.randint(3, 9)):
+        topic = rng.choices(ALL, SIZES)[0]
+        question, answer = topic.draw(rng)[0]
+        play.user(vary(rng, framed(rng, question)))
+        play.say(answer)
+
+
+def language_quiz(play: Play) -> None:
+    """Many words one after the other, in one pair of languages or in several."""
+    rng = play.rng
+    topics = rng.choices(TRANSLATIONS, [len(topic.rows) for topic in TRANSLATIONS], k=2)
+    for _ in range(rng.randint(3, 9)):
+        question, answer = rng.choice(topics).draw(rng)[0]
+        play.user(question if ABROAD_ASKS.search(question) else vary(rng, question))
+        play.say(answer)
+
+
 def _any_topic(rng: random.Random) -> Topic:
     return weighted(rng, rng.choice([WORLD, WORDS, TERMS, HOW_TO, HOW_TO, ADVICE]))
 
@@ -94,4 +127,6 @@ FAMILIES = (
     Family(numbers, 0.9),
     Family(letters, 0.9),
     Family(between_orders, 1.0),
+    Family(quiz, 9.0),
+    Family(language_quiz, 2.5),
 )
