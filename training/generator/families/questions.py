@@ -14,7 +14,9 @@ from training.generator.families.talk import (
     talk,
     weighted,
 )
+from training.generator.frames import ask_foreign, spell
 from training.generator.knowledge import Topic, load
+from training.generator.knowledge.chat_frames import CHAT, CHAT_ABROAD
 from training.generator.knowledge.computed_more import letter_question, number_question
 from training.generator.phrases import one_of, vary
 from training.generator.play import Family, Play
@@ -116,6 +118,27 @@ def language_quiz(play: Play) -> None:
         play.say(answer)
 
 
+def chat(play: Play) -> None:
+    """Small talk, put together from parts."""
+    rng = play.rng
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        answers, *frames = rng.choice(_kinds(CHAT))
+        play.user(vary(rng, spell(rng, rng.choice(frames))))
+        play.say(rng.choice(answers.removeprefix("= ").split(" | ")))
+
+
+def chat_abroad(play: Play) -> None:
+    """The same in German, French, Spanish and Italian."""
+    rng = play.rng
+    answers, *frames = rng.choice(_kinds(CHAT_ABROAD))
+    play.user(ask_foreign(rng, rng.choice(frames)))
+    play.say(rng.choice(answers.removeprefix("= ").split(" | ")))
+
+
+def _kinds(text: str) -> list[list[str]]:
+    return [block.split("\n") for block in text.strip().split("\n\n")]
+
+
 def _any_topic(rng: random.Random) -> Topic:
     return weighted(rng, rng.choice([WORLD, WORDS, TERMS, HOW_TO, HOW_TO, ADVICE]))
 
@@ -127,6 +150,8 @@ FAMILIES = (
     Family(numbers, 0.9),
     Family(letters, 0.9),
     Family(between_orders, 1.0),
+    Family(chat, 4.0),
+    Family(chat_abroad, 0.8),
     Family(quiz, 9.0),
     Family(language_quiz, 2.5),
 )
