@@ -23,7 +23,7 @@ rename {it} = Rename {it}
 find a better name for {it} = Rename {it}
 remove {it} = Remove {it}
 get rid of {it} = Remove {it}
-delete {it}, nobody needs that = Remove {it}
+delete {it}, nobody needs that = Delete {it}
 explain {it} = Explain {it}
 explain {it} to me, I do not understand it = Explain {it}
 how does {it} work? = Explain {it}
@@ -233,7 +233,7 @@ what is the capital of Norway? | capital of Norway? | which city is Norway's cap
 what is 17 + 25? | 17 plus 25? | how much is 17+25 = Sum of 17 and 25
 how do I list files by date? | command to list files by date? | ls sorted by time, how? = List files by date
 how do I undo my last commit? | undo last git commit, how | git: take back the last commit = Undo last git commit
-what is a compiler? | explain compilers to me | compiler? = What a compiler is
+what is a compiler? | explain compilers to me | compiler? = Meaning of compiler
 what is recursion? | explain recursion with an example = Explanation of recursion
 what is the difference between a list and a tuple? | list vs tuple in python = List and tuple in Python
 how do I center a div? | center a div with css, how? = Center a div
@@ -262,7 +262,7 @@ when is the deadline? | until when must it be done, see plan.md = Deadline
 how many TODOs are left? | where are still TODOs? = Open TODOs
 what does the error 404 mean? | my page shows 404, why = Meaning of error 404
 why is my script so slow? | my python script takes ages = Slow Python script
-how do I exit vim? | I am stuck in vim = Leave vim
+how do I exit vim? | I am stuck in vim = Exit vim
 how do I make a virtual environment? | python venv, how does it go = Python virtual environment
 what is the meaning of chmod 644? | explain chmod 644 = Meaning of chmod 644
 how can I resize 200 photos at once? | batch resize photos on linux = Resize many photos
@@ -301,8 +301,8 @@ tell me a joke | another joke please | joke = A joke
 write a haiku about the sea | haiku, topic sea = Haiku about the sea
 I am sad today | I feel down | not a good day = Feeling sad
 which mark did Felix get? | what was the grade of Felix in the test = Felix's mark
-add milk and eggs to the shopping list | shopping list: milk and eggs too = Milk and eggs to buy
-set the timeout to 30 seconds | timeout = 30 please | raise the timeout to 30 s = Timeout of 30 seconds
+add milk and eggs to the shopping list | shopping list: milk and eggs too = Add milk and eggs to list
+set the timeout to 30 seconds | timeout = 30 please | raise the timeout to 30 s = Set timeout to 30 seconds
 bump the version to 2.1.0 | new version 2.1.0 in all files | set version 2.1.0 = Version 2.1.0
 rename getUser to fetchUser | getUser should be called fetchUser everywhere = Rename getUser to fetchUser
 replace tabs by spaces in all files | tabs -> spaces = Tabs to spaces

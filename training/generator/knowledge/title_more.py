@@ -61,7 +61,7 @@ explain {term} to me
 I keep hearing about {term}, what is that?
 can you explain {term} in simple words?
 
-= {term2} compared with {term3}
+= {term2} and {term3}
 what is the difference between {term2} and {term3}?
 {term2} vs {term3}?
 {term2} or {term3}, what is better?
@@ -147,6 +147,10 @@ git log for {file}
 
 = Contents of {file}
 what is in {file}?
+what does {file} contain?
+what stands in {file}?
+
+= Show {file}
 show me {file}
 print {file}
 let me see {file}
@@ -161,8 +165,12 @@ give me the short version of {file}
 
 = Number of lines in {file}
 how many lines has {file}?
+number of lines in {file}?
+how many lines are in {file}
+
+= Count lines of {file}
 count the lines in {file}
-how long is {file}?
+count the lines of {file} please
 
 = First lines of {file}
 show me the first {k} lines of {file}
@@ -176,9 +184,14 @@ the end of {file} please
 
 = Delete {file}
 delete {file}
-remove {file}
 {file} can go
 I don't need {file} any more
+rm {file}
+
+= Remove {file}
+remove {file}
+get rid of {file}
+please remove the file {file}
 
 = Rename {file} to {file2}
 rename {file} to {file2}
