@@ -57,7 +57,7 @@ def drill(play: Play) -> None:
         operation = rng.choice("+-*")
         sums = [draw(rng, operation) for _ in sums]
     typed = [_typed(rng, *one) + rng.choice(["", "", " =", "="]) for one in sums]
-    order = one_frame(rng, DRILL)
+    order = one_frame(rng, DRILL).replace(" :", ":")
     play.user(f"{order}\n" + "\n".join(typed) if rng.random() < 0.5 else f"{order} {', '.join(typed)}")
     play.say("\n".join(solved(*one) for one in sums))
 

@@ -222,7 +222,7 @@ def framed(rng: random.Random, question: str) -> str:
     if len(question) < 18 or chance > 0.2:
         return question
     if chance < 0.13:
-        before = one_frame(rng, BEFORE)
+        before = one_frame(rng, BEFORE).replace(" :", ":")
         return f"{before} {lower_start(question)}"
     mark = "" if question[-1] in "?.!" else "."
     return f"{question}{mark} {one_frame(rng, AFTER)}"
