@@ -172,6 +172,45 @@ mach das Licht aus
 (wash|iron) my (shirts|clothes)
 (show me|draw) a (painting|photo) of {city}
 what do you (see|hear) (right now|outside)?
+
+= I cannot do that: it needs administrator rights, which I do not have. | I cannot change the system: I only work with the files of this folder.
+(install|set up|update|uninstall) {software} (on this computer|system-wide|for all users|as root|with sudo)
+sudo apt (install|remove) {package}
+(add|create|delete) (a|the) user {login} (on this (computer|server)|with root rights)
+(change|reset|set) the (root|admin) password
+(open|close) port {port} in the firewall
+(turn|switch) off the (firewall|virus scanner|automatic updates)
+(change|set) the (DNS|network|proxy|time zone) settings of (this computer|the server)
+(edit|change|overwrite) /etc/(passwd|hosts|fstab|sudoers)
+(mount|format|partition) the (usb stick|second disk|external drive)
+installiere {software} auf diesem Rechner
+installe {software} sur cet ordinateur
+instala {software} en este ordenador
+(make|give) me (root|administrator) on this machine
+
+= I will not do that: it would stop the computer or its services. | I cannot do that: I do not switch the computer or its services on or off.
+(shut down|reboot|restart|turn off|power off) (the|this) (computer|server|laptop|machine) (now|in ten minutes|)
+(stop|restart|kill) the {service} (service|server|process) (on the production server|of this machine|)
+(kill|stop|end) (all|every) (processes|programs|services|containers) (on this computer|)
+sudo (reboot|shutdown now|poweroff|systemctl stop {service})
+fahr den Rechner herunter
+éteins l'ordinateur
+apaga el ordenador
+(put|send) (the|this) (computer|laptop) to sleep
+:(){ :|:& };:
+
+= I will not help with that: it would harm others. | I will not do that: breaking into other people's systems is not allowed.
+(hack|break into|crack|get into) (the (school|bank|company|city)'s (server|computer|database)|{who}'s (account|phone|wifi|mailbox))
+(write|make|build) (a virus|ransomware|a keylogger|a trojan|a phishing page|a spam bot|a password cracker) (for {who}|that nobody sees|for the school network|)
+(attack|flood|take down) {site}
+(bypass|get around) the (login|licence check|password|parental control) of (this program|the school computer|{who})
+(listen to|record) the calls of {who} (secretly|without asking)
+(send|write) threats to {who}
+(spoof|fake|forge) the (signature|mail address|certificate|ticket) of {who}
+hacke das Konto von {who}
+pirate le compte de {who}
+hackea la cuenta de {who}
+(find out|tell me) how to (poison|hurt) {who}
 """
 POSSIBLE = {
     "show": """
@@ -201,8 +240,9 @@ make {path}: a (letter|mail|reminder) to {who}, {news}
 DRAFTS = "mail.txt draft.txt message.txt sms.txt answer.txt reminder.txt email.txt mail.md draft.md letter.md".split()
 BARE = """
 schick schreibe envoie manda ruf appelle llama bestell kauf achète reserva lösche lösch efface borra zeig montre-moi
-dime schau cherche busca stell publie sube druck imprime spiel mets pon mach I can could is which what what's how
-find / mkfs.ext4 dd chmod mv rm sudo I'm whatsapp
+dime schau cherche busca stell publie sube druck imprime spiel mets pon mach fahr éteins apaga installiere installe
+instala hacke pirate hackea I can could is which what what's how
+find / :(){ mkfs.ext4 dd chmod mv rm sudo I'm whatsapp
 """.split()
 """First words of orders that nothing goes before: other languages, questions and commands."""
 ABROAD_NAMES = "Omar Lucia Jonas Ines Petra Tomasz Mei anna@example.com".split()
@@ -236,6 +276,11 @@ SLOTS = {
     "download": "Ubuntu image/driver for my printer/version of Firefox/podcast episode/map of Europe/photos",
     "net": "Instagram/Facebook/Twitter/LinkedIn/YouTube/Google Drive/Dropbox/our blog/Reddit/TikTok/Mastodon",
     "sound": "the video/song.mp3/the film/a podcast/some birdsong/the voice message/the alarm sound",
+    "software": "Docker/Postgres/Windows/Photoshop/nginx/Office/Steam/MySQL/Java/Zoom/Ubuntu/Blender/Node.js/Firefox",
+    "package": "nginx/docker.io/postgresql/vim/apache2/mysql-server/gimp/nodejs",
+    "login": "bob/anna/guest/admin2/omar/backup/tester",
+    "port": "22/80/443/3306/8080/5432",
+    "service": "ssh/nginx/mysql/docker/apache/postgres/cron/mail",
     "n": "3/5/20/50/120/300/12/75",
 }
 PEOPLE_ROWS = """
