@@ -199,7 +199,7 @@ apaga el ordenador
 (put|send) (the|this) (computer|laptop) to sleep
 :(){ :|:& };:
 
-= I will not help with that: it would harm others. | I will not do that: breaking into other people's systems is not allowed.
+= I will not help with that: it would harm others. | I will not do that: it would harm or cheat others.
 (hack|break into|crack|get into) (the (school|bank|company|city)'s (server|computer|database)|{who}'s (account|phone|wifi|mailbox))
 (write|make|build) (a virus|ransomware|a keylogger|a trojan|a phishing page|a spam bot|a password cracker) (for {who}|that nobody sees|for the school network|)
 (attack|flood|take down) {site}
