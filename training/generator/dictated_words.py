@@ -9,7 +9,7 @@ from random import Random
 from training.generator.folder_words import POOLS, entries, table
 
 _STARTS = (
-    "b bl br c ch cl cr d dr f fl fr g gl gr h j k kl kr l m n p pl pr qu r s sch sh sk sl sm sp st t th tr v w z"
+    "b bl br ch cl cr d dr f fl fr g gl gr h j k kl kr l m n p pl pr qu r s sch sh sk sl sm sp st t th tr v"
 ).split()
 _MIDDLES = "a e i o u ai au ea ee ei ie oa oo ou ä ö ü é á ø".split()
 _ENDS = ["", "", "", *"b ck d f ft g k l ld lm ln m mp n nd ng nk p r rd rk rn s ss st t th tt x z".split()]
