@@ -49,6 +49,28 @@ def _asked(rng: random.Random, operation: str, a: int, b: int) -> str:
     return ask(rng, frame, a=first, b=second)
 
 
+GO_ON = {
+    "+": "and (if you add|plus) {c}( to that|)?\nadd {c}( to that|)\nplus {c}?\nnow {c} more\nand {c} more?",
+    "-": "minus {c}?\nand (if I take away|without|less) {c}?\ntake {c} (away|off)\nsubtract {c}( from that|)",
+    "*": "(and |)times {c}?\n(and |)multiplied by {c}?\n{c} times that?\nnow {c} times (as much|that)",
+}
+
+
+def go_on(play: Play) -> None:
+    """A sum that goes on with the result of the one before."""
+    rng = play.rng
+    operation, a, b = draw(rng)
+    play.user(_asked(rng, operation, a, b))
+    play.say(f"{solved(operation, a, b)}.")
+    result = {"+": a + b, "-": a - b, "*": a * b, "/": a // max(b, 1)}[operation]
+    for _ in range(rng.choice((1, 1, 2))):
+        operation = rng.choice("++-*") if result <= 100 else rng.choice("+-")
+        c = rng.randint(2, 12) if operation == "*" else rng.randint(1, min(100, max(result, 1)))
+        play.user(ask(rng, GO_ON[operation], c=str(c)))
+        play.say(f"{solved(operation, result, c)}.")
+        result = {"+": result + c, "-": result - c, "*": result * c}[operation]
+
+
 def drill(play: Play) -> None:
     """Several sums in one message, each answered on a line."""
     rng = play.rng
@@ -222,6 +244,7 @@ def _cents(amount: int) -> str:
 FAMILIES = (
     Family(plain_sum, 5.5),
     Family(drill, 4.0),
+    Family(go_on, 1.5),
     Family(abroad, 1.4),
     Family(table, 0.4),
     Family(longer, 0.8),
