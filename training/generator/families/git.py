@@ -80,10 +80,10 @@ def status(play: Play) -> None:
     abroad = rng.random() < 0.05
     order = one_of(rng, _frames("status abroad" if abroad else "status"))
     play.user(order if abroad else vary(rng, order))
-    play.say(_status_words(play.bash("git status --short")))
+    play.say(status_words(play.bash("git status --short")))
 
 
-def _status_words(output: str) -> str:
+def status_words(output: str) -> str:
     """Return what `git status --short` says in words, one file on each line."""
     if output == "(no output)":
         return "Everything is committed, nothing has changed."
@@ -114,7 +114,7 @@ def is_clean(play: Play) -> None:
     play.user(vary(rng, one_of(rng, _frames("clean"))))
     output = play.bash("git status --short")
     if changed or new:
-        play.say(f"{_status_words(output)}\nSo not everything is committed.")
+        play.say(f"{status_words(output)}\nSo not everything is committed.")
     else:
         play.say("Everything is committed.")
 

@@ -79,7 +79,7 @@ def pattern_of(item: str) -> str:
     return f"(?i){item}" if re.fullmatch(r"\w[^\W\d_A-Z]*( [^\W\d_A-Z]+)*", item) else exact_pattern(item)
 
 
-def _tell(play: Play, hits: list[Hit], name: str) -> None:
+def tell(play: Play, hits: list[Hit], name: str) -> None:
     """Answer with the lines and the files of matches, or that there are none."""
     if not hits:
         play.say(_none(play.rng, name))
@@ -116,7 +116,7 @@ def which_file(play: Play) -> None:
     if rng.random() < 0.05 and pattern_of(item).startswith("(?i)"):
         item = item[0].upper() + item[1:]
     prompt(play, frames.WHICH, **_words(found, item))
-    _tell(play, hits_of(play.grep(pattern_of(item))), item)
+    tell(play, hits_of(play.grep(pattern_of(item))), item)
 
 
 def is_it_there(play: Play) -> None:
@@ -201,7 +201,7 @@ def in_one_folder(play: Play) -> None:
     copied = found.hits[0]
     play.file(f"{other}/{posixpath.basename(copied)}", found.files[copied])
     prompt(play, frames.IN_FOLDER, **_words(found))
-    _tell(play, hits_of(play.grep(pattern_of(found.item), f"{found.folder}/**")), found.item)
+    tell(play, hits_of(play.grep(pattern_of(found.item), f"{found.folder}/**")), found.item)
 
 
 def any_case(play: Play) -> None:
@@ -218,7 +218,7 @@ def any_case(play: Play) -> None:
         files[path] = text.replace(found.item, change(found.item))
     _lay(play, files, rng.randint(0, 2))
     prompt(play, frames.ANY_CASE, **_words(found, item))
-    _tell(play, hits_of(play.grep(pattern_of(item))), item)
+    tell(play, hits_of(play.grep(pattern_of(item))), item)
 
 
 def then_another(play: Play) -> None:
@@ -227,12 +227,12 @@ def then_another(play: Play) -> None:
     found = collection(rng, hits=1, others=rng.randint(2, 4))
     _lay(play, found.files, rng.randint(0, 2))
     prompt(play, frames.WHICH, **_words(found))
-    _tell(play, hits_of(play.grep(pattern_of(found.item))), found.item)
+    tell(play, hits_of(play.grep(pattern_of(found.item))), found.item)
     if rng.random() < 0.5:
         pool = next(words for words in POOLS.values() if found.item in words)
         item = rng.choice([word for word in pool if word != found.item])
         prompt(play, frames.AND_OTHER, item=item)
-        _tell(play, hits_of(play.grep(pattern_of(item))), item)
+        tell(play, hits_of(play.grep(pattern_of(item))), item)
     else:
         prompt(play, frames.SHOW_IT)
         play.read(found.hits[0])
@@ -506,7 +506,7 @@ def by_number(play: Play) -> None:
         code = _code(rng, shape)
     _lay(play, files, rng.randint(0, 3))
     prompt(play, frames.NUMBERS, what=what, code=code)
-    _tell(play, hits_of(play.grep(pattern_of(code))), code)
+    tell(play, hits_of(play.grep(pattern_of(code))), code)
 
 
 def links_and_mails(play: Play) -> None:
