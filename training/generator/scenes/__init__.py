@@ -195,7 +195,7 @@ class Scene:
         name = self.told_name(slot)
         is_word = self.kind.is_code and not name.startswith("the ")
         name = name if is_word else name[0].upper() + name[1:]
-        return f"{self.evidence(slot)}\n{name} is {self.values[slot]}."
+        return f"{self.evidence(slot)}\n{name} {is_or_are(name)} {self.values[slot]}."
 
     def called(self) -> str:
         """What the user calls the file."""
@@ -204,6 +204,12 @@ class Scene:
     def ask(self, question: Question) -> str:
         """One wording of a question."""
         return self.put(spell(self.rng, self.rng.choice(question.wordings)))
+
+
+def is_or_are(name: str) -> str:
+    """The verb after a name: `the fee`, `the weeks of notice`."""
+    head = re.split(r" (?:of|for|between|at|in|until|with|to|from|kept) ?", name)[0]
+    return "are" if re.search(r"[^su]s$", head) else "is"
 
 
 def _laid(rng: Random, lines: tuple[str, ...]) -> list[str]:
