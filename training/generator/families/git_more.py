@@ -1,4 +1,4 @@
-"""Git as people ask for it: what is open and how much of it, the history, one person's commits, one file's."""
+"""Git as people ask for it: what is open and how much of it, the history, the commits of a person."""
 
 import re
 import shlex
@@ -147,7 +147,7 @@ def _bash(play: Play, command: str) -> str:
 
 
 def _order(play: Play, block: str, **slots: str) -> None:
-    frame = play.rng.choice([row for row in lines(block)])
+    frame = play.rng.choice(lines(block))
     said = one_frame(play.rng, frame, **slots)
     is_foreign = re.match(r"hab|gibt|est-ce|¿|ho com|was habe|qu'est", said)
     play.user(said if is_foreign else vary(play.rng, said))
@@ -165,7 +165,9 @@ def is_it_all(play: Play) -> None:
         return
     play.say(f"{status_words(output)}\nSo not everything is committed.")
     if rng.random() < 0.3:
-        message = rng.choice(("wip", "more work", "Update the texts", "Save my changes", "new files", "Monday"))
+        message = rng.choice(
+            ("wip", "more work", "Update the texts", "Save my changes", "new files", "Monday")
+        )
         _order(play, COMMIT_IT, m=message)
         _bash(play, f'git add -A && git commit -m "{message}"')
         count = len(changed) + len(new)
@@ -179,7 +181,7 @@ def is_it_all(play: Play) -> None:
 
 def count_open(play: Play) -> None:
     """How many files are open, new or changed: listed, then counted."""
-    repository, changed, new = _dirty(play, clean=0.1)
+    repository, _, _ = _dirty(play, clean=0.1)
     repository.done()
     kind = play.rng.choice(("all", "new", "changed"))
     _order(play, HOW_MANY[kind])
@@ -252,7 +254,9 @@ def one_line_changed(play: Play) -> None:
     old = before[0]
     new = one_of(rng, NEW_LINES)
     repository.commands.append(
-        f"sed -i '1d' {path}" if rng.random() < 0.3 and len(before) > 1 else f"sed -i {shlex.quote(f'1c {new}')} {path}"
+        f"sed -i '1d' {path}"
+        if rng.random() < 0.3 and len(before) > 1
+        else f"sed -i {shlex.quote(f'1c {new}')} {path}"
     )
     is_gone = repository.commands[-1].startswith("sed -i '1d'")
     repository.done()

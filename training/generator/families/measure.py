@@ -1,4 +1,4 @@
-"""Commands that are asked for by what they tell: words of a text, the size of folders, room on the disk, tests."""
+"""Commands that are asked for by what they tell: words, sizes, room on the disk, tests."""
 
 import re
 
@@ -140,7 +140,9 @@ def room(play: Play) -> None:
 def folder_size(play: Play) -> None:
     """The size of the folder, or which of its folders is the largest."""
     rng = play.rng
-    names = rng.sample(("photos", "music", "videos", "backup", "data", "docs", "old", "mails"), rng.randint(2, 4))
+    names = rng.sample(
+        ("photos", "music", "videos", "backup", "data", "docs", "old", "mails"), rng.randint(2, 4)
+    )
     sizes = rng.sample(range(1, 13), len(names))
     for name, size in zip(names, sizes, strict=True):
         for number in range(1 + size // 3):

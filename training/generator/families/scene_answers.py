@@ -12,7 +12,9 @@ from training.generator.play import Family, Play, Unfit
 from training.generator.scenes import KINDS, Kind, Question, Scene
 
 FOREIGN = re.compile(r"^(wann|was (muss|kostet)|welches|in welchem|wie |zu wem|qu|à |c'est|¿)", re.I)
-VAGUE = re.compile(r"\b(it|they|them|he|she|there|one|this|those)\b|^(total|price|average|deadline|our fee)\b")
+VAGUE = re.compile(
+    r"\b(it|they|them|he|she|there|one|this|those)\b|^(total|price|average|deadline|our fee)\b"
+)
 HELLO = """
 hi
 hello
@@ -195,7 +197,7 @@ def two_facts(play: Play) -> None:
     text = asked(rng, both, rng.choice((scene.path, scene.called())))
     play.user(text)
     find(play, scene, text)
-    marks = [mark for mark in (*first.evidence, *second.evidence)]
+    marks = (*first.evidence, *second.evidence)
     told = " ".join(scene.answer(one).rpartition("\n")[2] for one in (first, second))
     play.say(f"{scene.evidence(*marks)}\n{told}")
 

@@ -1,4 +1,4 @@
-"""Conversations about one text, or about several of one kind: ask, change, correct, put back, the next file."""
+"""Conversations about one text or several of a kind: ask, change, correct, put back, the next file."""
 
 from collections.abc import Callable
 
@@ -185,9 +185,7 @@ class Talk:
     def first_question(self) -> None:
         """Ask for what has a name."""
         self.old = ""
-        noun = spin(
-            self.rng, NOUN_FRAMES.strip().replace("\n", "|"), {"n": self.scene.name_of(self.slot)}
-        )
+        noun = spin(self.rng, NOUN_FRAMES.strip().replace("\n", "|"), {"n": self.scene.name_of(self.slot)})
         text = asked(self.rng, noun, self.path())
         self.play.user(text)
         find(self.play, self.scene, text)
@@ -387,7 +385,9 @@ def list_read_change(play: Play) -> None:
     play.user(vary(rng, one_frame(rng, frames)))
     play.say(play.glob().rstrip("\n"))
     name = talk.scene.called()
-    text = asked(rng, f"what is {talk.scene.name_of(talk.slot)}", name if rng.random() < 0.7 else talk.scene.path)
+    text = asked(
+        rng, f"what is {talk.scene.name_of(talk.slot)}", name if rng.random() < 0.7 else talk.scene.path
+    )
     play.user(text)
     play.read(talk.scene.path)
     play.say(talk.scene.told(talk.slot))

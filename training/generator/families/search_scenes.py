@@ -6,7 +6,18 @@ from training.generator.phrases import vary
 from training.generator.play import Family, Play, Unfit
 from training.generator.scenes import KINDS, Scene
 
-SEARCHABLE = ("fullname", "surname", "city", "email", "phone", "code", "word", "street", "petname", "firstname")
+SEARCHABLE = (
+    "fullname",
+    "surname",
+    "city",
+    "email",
+    "phone",
+    "code",
+    "word",
+    "street",
+    "petname",
+    "firstname",
+)
 WHICH = """
 which file (mentions|has|contains|is about) {w}?
 in which file (is|do I find|did I write about) {w}?
@@ -122,7 +133,11 @@ def how_often(play: Play) -> None:
     hits = hits_of(play.grep(pattern_of(word)))
     if len({hit[0] for hit in hits}) != len(hits):
         raise Unfit("twice in a file")
-    listed = [hit[0] for hit in hits] if asks_files else [f"{hit[0]}, line {hit[1]}: {hit[2].strip()}" for hit in hits]
+    listed = (
+        [hit[0] for hit in hits]
+        if asks_files
+        else [f"{hit[0]}, line {hit[1]}: {hit[2].strip()}" for hit in hits]
+    )
     numbered = "\n".join(f"{at}. {one}" for at, one in enumerate(listed, 1))
     play.say(f"{numbered}\nThat is {len(hits)}.")
 

@@ -21,17 +21,25 @@ from training.generator.frames import spell
 from training.generator.play import Unfit
 
 SLOT = re.compile(r"\[\[(\w+)(?::([^\]]+))?\]\]")
-FIRST = """Ada Ben Cleo Dario Elif Finn Greta Hugo Ines Jonas Kaya Leo Mina Nils Olga Pablo Quinn Rosa Sven Tilda
-Umar Vera Wim Xenia Yann Zoe Amir Bela Chiara Dunja Emil Fatma Goran Hana Ivo Jana Karim Lotte Milo Noor Otto
-Petra Ravi Selma Theo Uta Viktor Wanda Yara Zeno Aiko Bruno Carmen Dilan Esra Farid Gina Hamid Ilse Jin""".split()
-SURNAMES = """Abara Brandt Castro Dahl Egger Fontaine Gruber Haddad Ionescu Jansen Kovac Lindqvist Moreau Novak
-Okafor Petrov Quist Rossi Sato Tanaka Ullmann Varga Weiss Xu Yilmaz Zeller Almeida Bauer Conti Duval Eriksen
-Farkas Garcia Horvat Ito Keller Laurent Meyer Nowak Olsen Perez Reyes Schmid Torres Urban Vogel Winter Zhang""".split()
+FIRST = """
+Ada Ben Cleo Dario Elif Finn Greta Hugo Ines Jonas Kaya Leo Mina Nils Olga Pablo Quinn Rosa Sven
+Tilda Umar Vera Wim Xenia Yann Zoe Amir Bela Chiara Dunja Emil Fatma Goran Hana Ivo Jana Karim Lotte
+Milo Noor Otto Petra Ravi Selma Theo Uta Viktor Wanda Yara Zeno Aiko Bruno Carmen Dilan Esra Farid
+Gina Hamid Ilse Jin
+""".split()
+SURNAMES = """
+Abara Brandt Castro Dahl Egger Fontaine Gruber Haddad Ionescu Jansen Kovac Lindqvist Moreau Novak
+Okafor Petrov Quist Rossi Sato Tanaka Ullmann Varga Weiss Xu Yilmaz Zeller Almeida Bauer Conti Duval
+Eriksen Farkas Garcia Horvat Ito Keller Laurent Meyer Nowak Olsen Perez Reyes Schmid Torres Urban
+Vogel Winter Zhang
+""".split()
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 PETS = "Momo Biscuit Luna Pepper Kiwi Oscar Nala Socks Rocky Mochi Bella Simba Cookie Tiger Coco".split()
 WAYS = "Street Lane Road Alley Square Avenue Way Hill Court Row".split()
-TREES = "Mill Oak Station Church River Garden Bridge School Harbour Castle Maple Linden North Market Rose".split()
+TREES = (
+    "Mill Oak Station Church River Garden Bridge School Harbour Castle Maple Linden North Market Rose".split()
+)
 
 
 class Question(Struct, frozen=True):
@@ -162,7 +170,7 @@ class Scene:
         """The number of the line with a slot, or with a text in quotes."""
         wanted = mark[1:-1] if mark[0] == '"' else ""
         for number, row in enumerate(self.rows, 1):
-            if wanted and wanted in row or not wanted and re.search(rf"\[\[{mark}[:\]]", row):
+            if (wanted and wanted in row) or (not wanted and re.search(rf"\[\[{mark}[:\]]", row)):
                 return number
         raise Unfit(f"no line with {mark}")
 
