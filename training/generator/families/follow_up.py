@@ -843,6 +843,13 @@ def code_edits(play: Play) -> None:
             now (rename |){k} -> {n}
             the same with {k}: {n}
             {k} should be called {n} (now|too)
+            the {w} {k} should be called {n} now
+            (also|then) call {k} {n}
+            {k} is now {n}, (everywhere|in the whole file|please)
+            one more rename: {k} becomes {n}
+            (thanks|great), next: {k} to {n}
+            I also want {n} instead of {k}
+            and what about {k}? make it {n}
         """
         play.user(typed(rng, one_frame(rng, frames, k=second.left, n=new, w=second.right)))
         _rename(play, program, second, new)

@@ -29,7 +29,7 @@ I have a question (about my files|)
 ANSWER_HELLO = (
     "Hello! What can I do for you?",
     "Hello. What would you like to know?",
-    "Gladly. What is it about?",
+    "Hello! What is it about?",
     "Hello. What shall I do?",
 )
 WHY = """

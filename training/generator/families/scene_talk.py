@@ -40,7 +40,7 @@ write {v} there (instead|)
 correct (it|that) to {v}
 then make it {v}
 not {o} but {v}, correct that
-too (much|little|late|early), {v}
+not right. {v}
 I'd rather have {v} there
 (mach|ändere) das auf {v}
 """.strip()

@@ -87,13 +87,19 @@ def _kind(block: str, *, is_code: bool) -> Kind:
     )
 
 
+def _is_code(block: str) -> bool:
+    """True for code and settings, false for texts and tables that anybody has."""
+    ending = block.split(",")[0].split(" | ")[0].rpartition(".")[2]
+    return ending not in {"txt", "md", "csv", "html", "bib", "eml", "srt"} and not block.startswith("LICENSE")
+
+
 def load_kinds() -> tuple[Kind, ...]:
     """Return all kinds, in the order of the files."""
     found = []
-    for name in ("texts", "code"):
+    for name in ("texts", "code", "places"):
         text = (Path(__file__).parent / f"{name}.txt").read_text()
         blocks = text.removeprefix("=== ").split("\n=== ")
-        found += [_kind(block, is_code=name == "code") for block in blocks]
+        found += [_kind(block, is_code=_is_code(block)) for block in blocks]
     return tuple(found)
 
 
@@ -131,7 +137,7 @@ class Scene:
     def __init__(self, rng: Random, kind: Kind, variant: str = "", path: str = "") -> None:
         self.rng, self.kind, self.variant = rng, kind, variant
         self.pattern = path or rng.choice(kind.paths)
-        if not variant and "{v}" in self.pattern:
+        if not variant and kind.variants:
             variant = self.variant = rng.choice(kind.variants)
         self.path = self.pattern.replace("{v}", variant)
         self.values: dict[str, str] = {"v": variant} if variant else {}
