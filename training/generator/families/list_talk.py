@@ -75,7 +75,7 @@ take it off again
 actually not, take {i} off (again|)
 forget that one, delete it
 """.strip()
-WHERE = ("on the list", "from the list", "in {f}", "in {f}", "on {f}", "")
+WHERE = ("on the list", "on the list", "in {f}", "in {f}", "on {f}", "")
 
 
 class Todo:
@@ -200,9 +200,13 @@ def to_do(play: Play) -> None:
     todo = Todo(play)
     rng = play.rng
     rng.choice((todo.left, todo.left, todo.tick, todo.add))()
+    said = ""
     for _ in range(rng.choice((1, 1, 2, 2, 3))):
         after = {"tick": (todo.untick,), "add": (todo.away, todo.away)}.get(todo.last, ())
-        rng.choice((todo.left, todo.left, todo.tick, todo.tick, todo.add, todo.count, todo.done, *after))()
+        steps = (todo.left, todo.left, todo.tick, todo.tick, todo.add, todo.count, todo.done, *after)
+        step = rng.choice([step for step in steps if step.__name__ != said])
+        said = step.__name__
+        step()
 
 
 FAMILIES = (Family(to_do, 4.0),)

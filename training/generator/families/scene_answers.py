@@ -11,7 +11,9 @@ from training.generator.phrases import vary
 from training.generator.play import Family, Play, Unfit
 from training.generator.scenes import KINDS, Kind, Question, Scene
 
-FOREIGN = re.compile(r"^(wann|was (muss|kostet)|welches|in welchem|wie |zu wem|qu|à |c'est|¿)", re.I)
+FOREIGN = re.compile(
+    r"^(wann|was (muss|kostet)|welches|in welchem|wie |zu wem|qu(i|e|els?|elles?)\b|qu'|à |c'est|¿)", re.I
+)
 VAGUE = re.compile(
     r"\b(it|they|them|he|she|there|one|this|those)\b|^(total|price|average|deadline|our fee)\b"
 )
@@ -44,7 +46,7 @@ I am sure (it is|I wrote it) somewhere here.
 I can't find my glasses.
 (long day|busy morning), (please help|quick one).
 """.strip()
-FOREIGN_FRAMES = ("{q}", "{q}", "{f}: {q}", "{q} ({f})")
+FOREIGN_FRAMES = ("{f}: {q}", "{q} ({f})", "{q} {f}")
 
 
 def lay_others(play: Play, taken: Sequence[Scene], *, most: int = 4, only: str = "") -> list[Scene]:

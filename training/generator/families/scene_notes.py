@@ -174,8 +174,11 @@ def growing_list(play: Play) -> None:
     play.user(vary(rng, one_frame(rng, LIST, f=path, i=joined(here))))
     play.write(path, "\n".join(here))
     play.say(f"Created {path}.")
+    steps = [_add, _add, _remove, _swap, _show, _count]
     for _ in range(rng.choice((1, 2, 2, 3))):
-        step = rng.choice((_add, _add, _remove, _swap, _show, _count))
+        step = rng.choice(steps)
+        if step in (_show, _count):
+            steps.remove(step)
         step(play, path, here, items)
 
 

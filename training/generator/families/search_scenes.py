@@ -34,7 +34,7 @@ I (got|have) a (call|mail|letter) from {w}. where (is that name|do I have that)?
 (someone|a customer|my boss) asked about {w}, (which file is that|where do we have that)
 {w}?? where is that
 not sure where I (have|saw) {w}, (can you|please) find it
-(in|) welcher Datei (steht|kommt) {w} (vor|)?
+in welcher Datei (steht|kommt) {w} (vor|)?
 wo steht {w}?
 où est-ce qu'on parle de {w} ?
 dans quel fichier est {w} ?

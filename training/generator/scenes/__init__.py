@@ -182,7 +182,7 @@ class Scene:
 
     def evidence(self, *marks: str) -> str:
         """The lines with these slots, as proof."""
-        numbers = sorted({self.row_of(mark) for mark in marks if mark != "v"})
+        numbers = sorted({self.row_of(mark) for mark in marks if mark != "v" or mark in self.kinds})
         return "\n".join(f"{self.path}, line {at}: {self.lines[at - 1].strip()}" for at in numbers)
 
     def answer(self, question: Question) -> str:
