@@ -12,8 +12,13 @@ from training.generator.play import Family, Play, Unfit
 from training.generator.scenes import KINDS, Kind, Question, Scene
 
 FOREIGN = re.compile(
-    r"^(wann|was (muss|kostet)|welches|in welchem|wie |zu wem|qu(i|e|els?|elles?)\b|qu'|à |c'est|¿)", re.I
+    r"^(wann|wer|wo|wieviele?|wie|welche[rsmn]?|was (muss|kostet|ist)|(an|in) welche[rm]|zu wem"
+    r"|(ab|bei) (wann|welchem|wieviel)|combien|chez|où|avec|avant|dans|qui|que|quels?|quelles?|quand"
+    r"|qu'est-ce|à|c'est quand|a (che|que)|da quale|quale|quanto|quanti|quando|come|con chi|in quale"
+    r"|hoe|hoeveel|wanneer|waar|wat|quantos|onde|quem|qual|de que)(?!\w)|^¿",
+    re.IGNORECASE,
 )
+"""How a question begins that is not English."""
 VAGUE = re.compile(
     r"\b(it|they|them|he|she|there|one|this|those)\b|^(total|price|average|deadline|our fee)\b"
 )

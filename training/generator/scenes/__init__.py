@@ -96,7 +96,7 @@ def _is_code(block: str) -> bool:
 def load_kinds() -> tuple[Kind, ...]:
     """Return all kinds, in the order of the files."""
     found = []
-    for name in ("texts", "code", "places", "more"):
+    for name in ("texts", "code", "places", "more", "abroad"):
         text = (Path(__file__).parent / f"{name}.txt").read_text()
         blocks = text.removeprefix("=== ").split("\n=== ")
         found += [_kind(block, is_code=_is_code(block)) for block in blocks]
