@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from training.generator.families.git import Repository, status_words
+from training.generator.families.git import Repository, bash, status_words
 from training.generator.frames import one_frame
 from training.generator.knowledge.git_data import NEW_LINES
 from training.generator.phrases import lines, one_of, vary
@@ -138,14 +138,6 @@ def _dirty(play: Play, *, clean: float = 0.2) -> tuple[Repository, list[str], li
     return repository, changed, new
 
 
-def _bash(play: Play, command: str) -> str:
-    """Run a command; a machine under load may end it too early."""
-    output = play.bash(command)
-    if "[ended after" in output:
-        raise Unfit("it took too long")
-    return output
-
-
 def _order(play: Play, block: str, **slots: str) -> None:
     frame = play.rng.choice(lines(block))
     said = one_frame(play.rng, frame, **slots)
@@ -159,7 +151,7 @@ def is_it_all(play: Play) -> None:
     repository, changed, new = _dirty(play)
     repository.done()
     _order(play, OPEN)
-    output = _bash(play, "git status --short")
+    output = bash(play, "git status --short")
     if not changed and not new:
         play.say("Everything is committed.")
         return
@@ -169,12 +161,12 @@ def is_it_all(play: Play) -> None:
             ("wip", "more work", "Update the texts", "Save my changes", "new files", "Monday")
         )
         _order(play, COMMIT_IT, m=message)
-        _bash(play, f'git add -A && git commit -m "{message}"')
+        bash(play, f'git add -A && git commit -m "{message}"')
         count = len(changed) + len(new)
         play.say(f'Committed {count} file{"s" if count > 1 else ""} as "{message}".')
         if rng.random() < 0.6:
             _order(play, NOW)
-            if _bash(play, "git status --short") != "(no output)":
+            if bash(play, "git status --short") != "(no output)":
                 raise Unfit("not clean")
             play.say("Everything is committed.")
 
@@ -185,7 +177,7 @@ def count_open(play: Play) -> None:
     repository.done()
     kind = play.rng.choice(("all", "new", "changed"))
     _order(play, HOW_MANY[kind])
-    output = _bash(play, "git status --short")
+    output = bash(play, "git status --short")
     rows = [] if output == "(no output)" else output.rstrip().split("\n")
     wanted = {"all": ("??", " M"), "new": ("??",), "changed": (" M",)}[kind]
     names = [row[3:] for row in rows if row[:2] in wanted]
@@ -218,7 +210,7 @@ def history(play: Play) -> None:
         "grep": f"git log -F --grep={shlex.quote(message)} {form}",
         "known": "git ls-files",
     }
-    output = _bash(play, commands[kind]).strip("\n")
+    output = bash(play, commands[kind]).strip("\n")
     play.say(_told(play, kind, output, who, path, message))
 
 
@@ -261,7 +253,7 @@ def one_line_changed(play: Play) -> None:
     is_gone = repository.commands[-1].startswith("sed -i '1d'")
     repository.done()
     _order(play, DIFFS, f=path)
-    output = _bash(play, f"git diff {path}")
+    output = bash(play, f"git diff {path}")
     if f"\n-{old}\n" not in output or (not is_gone and f"\n+{new}" not in output):
         raise Unfit("the line is not shown")
     if is_gone:
