@@ -10,7 +10,8 @@ from training.generator.phrases import lines, one_of, vary
 from training.generator.play import Family, Play, Unfit
 
 OPEN = """
-is there (anything|something) (I|that I) (didn't|did not|haven't|forgot to) commit(ted|) (yet|)?
+is there (anything|something) (I|that I) (didn't|did not|forgot to) commit (yet|)?
+is there (anything|something) I (haven't|have not) committed (yet|)?
 did I forget to commit (anything|something)?
 (anything|something) (left to commit|uncommitted|not committed yet)?
 (am I|are we) up to date with my commits?
