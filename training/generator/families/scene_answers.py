@@ -51,6 +51,14 @@ I am sure (it is|I wrote it) somewhere here.
 I can't find my glasses.
 (long day|busy morning), (please help|quick one).
 """.strip()
+IS_IT = """
+is {n} (really|still|) {v}?
+{n} is {v}, (right|isn't it|correct)?
+I think {n} is {v}, (is that right|true|am I right)?
+someone said {n} is {v}, (is that so|can that be)?
+(check|can you check|verify) (that|whether|if) {n} is {v}
+does it say {v} for {n}?
+""".strip()
 FOREIGN_FRAMES = ("{f}: {q}", "{q} ({f})", "{q} {f}")
 
 
@@ -219,18 +227,10 @@ def is_it_so(play: Play) -> None:
     name, value = scene.name_of(slot), scene.values[slot]
     is_right = rng.random() < 0.5
     said = value if is_right else scene.fresh(scene.kinds[slot], value)
-    frames = """
-        is {n} (really|still|) {v}?
-        {n} is {v}, (right|isn't it|correct)?
-        I think {n} is {v}, (is that right|true|am I right)?
-        someone said {n} is {v}, (is that so|can that be)?
-        (check|can you check|verify) (that|whether|if) {n} is {v}
-        does it say {v} for {n}?
-    """
     play.file(scene.path, scene.text)
     lay_others(play, [scene])
     place = rng.choice((f" ({scene.path})", f", see {scene.path}", f" in {scene.called()}"))
-    question = one_frame(rng, frames, n=name, v=said)
+    question = one_frame(rng, IS_IT, n=name, v=said)
     text = vary(rng, question.rstrip("?") + place + "?" * question.endswith("?"))
     play.user(text)
     find(play, scene, text)

@@ -114,8 +114,6 @@ def write_it_down(play: Play) -> None:
     play.file(scene.path, scene.text)
     lay_others(play, [scene], most=2)
     path = _new_name(rng)
-    if play.exists(path):
-        raise Unfit("it is there")
     if scene.kind.names and rng.random() < 0.5:
         talk = Talk(play, scene)
         talk.first_question()

@@ -1,6 +1,6 @@
 """Searches among texts of very different kinds: a name, a town, a number, and then what stands there."""
 
-from training.generator.families.search import hits_of, pattern_of, tell
+from training.generator.families.search import evidence, files_of, hits_of, pattern_of, tell
 from training.generator.frames import one_frame
 from training.generator.phrases import vary
 from training.generator.play import Family, Play, Unfit
@@ -131,15 +131,9 @@ def how_often(play: Play) -> None:
     _order(play, OFTEN, word)
     asks_files = "files" in play.messages[-1].text.split("?")[0] and "my files" not in play.messages[-1].text
     hits = hits_of(play.grep(pattern_of(word)))
-    if len({hit[0] for hit in hits}) != len(hits):
-        raise Unfit("twice in a file")
-    listed = (
-        [hit[0] for hit in hits]
-        if asks_files
-        else [f"{hit[0]}, line {hit[1]}: {hit[2].strip()}" for hit in hits]
-    )
+    listed = files_of(hits) if asks_files else evidence(hits).split("\n")
     numbered = "\n".join(f"{at}. {one}" for at, one in enumerate(listed, 1))
-    play.say(f"{numbered}\nThat is {len(hits)}.")
+    play.say(f"{numbered}\nThat is {len(listed)}.")
 
 
 FAMILIES = (Family(mention, 5.0), Family(nowhere, 0.7), Family(how_often, 1.2))
