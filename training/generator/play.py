@@ -64,7 +64,7 @@ class Workshop:
         bash, *_ = shell_tools(
             LocalSandbox(home=str(place)),
             place / "shells",
-            settings=ShellSettings(environ=environ, pass_env=("GIT_*",), timeout_s=20),
+            settings=ShellSettings(environ=environ, pass_env=("GIT_*",), timeout_s=60),
         )
         assert isinstance(bash, Bash)
         self.bash = bash
@@ -177,7 +177,10 @@ class Play:
     def bash(self, command: str) -> str:
         """Run a command."""
         self._has_shell = True
-        return self._call("bash", command=command)
+        output = self._call("bash", command=command)
+        if "[ended after" in output:
+            raise Unfit("the machine is too slow")
+        return output
 
     def set_lines(self, path: str, lines: int | tuple[int, int], text: str) -> str:
         """Put a text in place of a line, or of the lines from the first to the last."""

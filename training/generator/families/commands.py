@@ -4,7 +4,6 @@ import random
 import re
 from textwrap import dedent
 
-from training.generator.families.git import bash
 from training.generator.knowledge.command_data import (
     ANY_COMMAND,
     ASK_EXIT,
@@ -51,7 +50,7 @@ def run_script(play: Play) -> None:
     else:
         order = one_of(rng, RUN).format(file=script.name, command=script.command)
     play.user(order if abroad else vary(rng, order))
-    _say_output(play, script, bash(play, script.command))
+    _say_output(play, script, play.bash(script.command))
     _maybe_again(play, script)
 
 
@@ -68,7 +67,7 @@ def run_by_kind(play: Play) -> None:
         order = one_of(rng, RUN_BY_KIND).format(what=what)
     play.user(vary(rng, order))
     play.glob("**/*")
-    _say_output(play, script, bash(play, script.command))
+    _say_output(play, script, play.bash(script.command))
 
 
 def run_with_arguments(play: Play) -> None:
@@ -87,7 +86,7 @@ def run_with_arguments(play: Play) -> None:
                 order.format(file=script.name, spoken=spoken, arguments=arguments, command=script.command),
             )
         )
-        _say_output(play, script, bash(play, f"{script.command} {arguments}"))
+        _say_output(play, script, play.bash(f"{script.command} {arguments}"))
 
 
 def _same(script: Script) -> list[Script]:
@@ -105,7 +104,7 @@ def run_with_input(play: Play) -> None:
     play.file(path, content)
     order = rng.choice(orders).format(script=place + name, file=path)
     play.user(vary(rng, order))
-    _say_output(play, Script(place + name, [], ""), bash(play, f"python3 {place}{name} < {path}"))
+    _say_output(play, Script(place + name, [], ""), play.bash(f"python3 {place}{name} < {path}"))
 
 
 def run_failing(play: Play) -> None:
@@ -119,7 +118,7 @@ def run_failing(play: Play) -> None:
     play.user(vary(rng, order or one_of(rng, frame).format(file=script.name, command=script.command)))
     if by_kind:
         play.glob("**/*")
-    output = bash(play, script.command)
+    output = play.bash(script.command)
     status = _STATUS.search(output)
     if status is None:
         raise Unfit("it did not fail")
@@ -138,7 +137,7 @@ def exit_status(play: Play) -> None:
     scripts = rng.choice([EXITING, EXITING, EXITING, FAILING, SCRIPTS])
     script = _laid_out(play, rng.choice(scripts).drawn(rng))
     play.user(vary(rng, one_of(rng, ASK_EXIT).format(file=script.name, command=script.command)))
-    output = bash(play, script.command)
+    output = play.bash(script.command)
     found = _STATUS.search(output)
     status = found[1] if found else "0"
     play.say(f"The exit status of {script.command} is {status}{'' if found else ', so it succeeded'}.")
@@ -179,7 +178,7 @@ def run_tests(play: Play) -> None:
     play.user(vary(rng, one_of(rng, asked).format(file=path, command=command)))
     if not known:
         play.glob("**/*")
-    output = bash(play, command)
+    output = play.bash(command)
     play.say(_test_report(output, len(cases)))
 
 
@@ -229,7 +228,7 @@ def text_tool(play: Play) -> None:
         return text
 
     play.user(vary(rng, fill(rng.choice(orders))))
-    output = bash(play, fill(command))
+    output = play.bash(fill(command))
     shown = dedent(output.strip("\n"))
     value = re.split(r"\s", shown)[0]
     plural = "" if value == "1" else "s"
@@ -314,7 +313,7 @@ def any_command(play: Play) -> None:
     command = rng.choice(commands).split(" ", 1)[1].replace("{file}", path)
     command = command.replace("{n}", str(rng.randint(1, 4)))
     play.user(vary(rng, one_of(rng, ANY_COMMAND["orders"]).replace("{command}", command)))
-    output = bash(play, command)
+    output = play.bash(command)
     if output == "(no output)" or _STATUS.search(output):
         raise Unfit("no useful output")
     play.say(_printed(command, output))
@@ -330,7 +329,7 @@ def one_liner(play: Play) -> None:
     for blank, value in fills.items():
         command, order = command.replace(blank, value), order.replace(blank, value)
     play.user(vary(rng, order))
-    play.say(_printed(command, bash(play, command)))
+    play.say(_printed(command, play.bash(command)))
 
 
 def versions(play: Play) -> None:
@@ -341,7 +340,7 @@ def versions(play: Play) -> None:
         script = SCRIPTS[number * 9 + rng.randrange(9)].drawn(rng)
         play.file(script.name, script.code)
     play.user(vary(rng, rng.choice(orders)))
-    output = bash(play, command)
+    output = play.bash(command)
     if _STATUS.search(output) or "not found" in output or output == "(no output)":
         raise Unfit("not on this machine")
     first = output.split("\n")[0]
@@ -361,7 +360,7 @@ def syntax_check(play: Play) -> None:
         script = Script(rng.choice(good).name, script.notes, script.code)
     script = _laid_out(play, script)
     play.user(vary(rng, one_of(rng, SYNTAX).format(file=script.name)))
-    output = bash(play, f"python3 -m py_compile {script.name}")
+    output = play.bash(f"python3 -m py_compile {script.name}")
     found = re.search(r"line (\d+)", output)
     if not broken and output == "(no output)":
         play.say(f"Yes, the syntax of {script.name} is correct.")
@@ -382,7 +381,7 @@ def make(play: Play) -> None:
     _distract(play)
     target = rng.choice(targets)[0]
     play.user(vary(rng, one_of(rng, MAKE["orders"]).format(target=target)))
-    play.say(_printed(f"make {target}", bash(play, f"make {target}")))
+    play.say(_printed(f"make {target}", play.bash(f"make {target}")))
 
 
 def file_work(play: Play) -> None:
@@ -405,7 +404,7 @@ def file_work(play: Play) -> None:
     for blank, value in fills.items():
         command, answer, order = (text.replace(blank, value) for text in (command, answer, order))
     play.user(vary(rng, order))
-    output = bash(play, command)
+    output = play.bash(command)
     if output != "(no output)":
         raise Unfit(output)
     play.say(answer)

@@ -68,14 +68,6 @@ class Repository:
         return changes, news
 
 
-def bash(play: Play, command: str) -> str:
-    """Run a command; a machine under load may end it too early."""
-    output = play.bash(command)
-    if "[ended after" in output:
-        raise Unfit("it took too long")
-    return output
-
-
 def status(play: Play) -> None:
     """What is not committed: changed and new files."""
     rng = play.rng
@@ -88,7 +80,7 @@ def status(play: Play) -> None:
     abroad = rng.random() < 0.05
     order = one_of(rng, _frames("status abroad" if abroad else "status"))
     play.user(order if abroad else vary(rng, order))
-    play.say(status_words(bash(play, "git status --short")))
+    play.say(status_words(play.bash("git status --short")))
 
 
 def status_words(output: str) -> str:
@@ -105,7 +97,7 @@ def untracked(play: Play) -> None:
     _, new = repository.dirty(changed=rng.choice([0, 0, 1, 2]), new=rng.choice([0, 1, 1, 2, 3]))
     repository.done()
     play.user(vary(rng, one_of(rng, _frames("untracked"))))
-    bash(play, "git status --short")
+    play.bash("git status --short")
     if not new:
         play.say("There are none: git knows all files.")
         return
@@ -120,7 +112,7 @@ def is_clean(play: Play) -> None:
     changed, new = repository.dirty(changed=rng.choice([0, 0, 0, 1, 2]), new=rng.choice([0, 0, 1]))
     repository.done()
     play.user(vary(rng, one_of(rng, _frames("clean"))))
-    output = bash(play, "git status --short")
+    output = play.bash("git status --short")
     if changed or new:
         play.say(f"{status_words(output)}\nSo not everything is committed.")
     else:
@@ -141,19 +133,19 @@ def facts(play: Play) -> None:
     play.user(vary(rng, one_of(rng, _frames(kind))))
     last = repository.messages[-1]
     if kind == "branch":
-        play.say(f"You are on {bash(play, 'git branch --show-current').strip()}.")
+        play.say(f"You are on {play.bash('git branch --show-current').strip()}.")
     elif kind == "log":
-        output = bash(play, "git log --oneline")
+        output = play.bash("git log --oneline")
         commits = _commits(len(repository.messages))
         play.say(f"{output.strip()}\n{commits}, the newest first.")
     elif kind == "last message":
-        output = bash(play, "git log -1 --format='%h %an: %s'").strip()
+        output = play.bash("git log -1 --format='%h %an: %s'").strip()
         play.say(f'{output}\nThe last commit is "{last}".')
     elif kind == "last author":
-        output = bash(play, "git log -1 --format='%h %an: %s'").strip()
+        output = play.bash("git log -1 --format='%h %an: %s'").strip()
         play.say(f"{output}\nIt was {repository.authors[-1]}.")
     else:
-        count = int(bash(play, "git rev-list --count HEAD"))
+        count = int(play.bash("git rev-list --count HEAD"))
         play.say(f"{_commits(count)}.")
     if kind == "last message" and rng.random() < 0.3:
         play.user(vary(rng, one_of(rng, "who made it?\nand who was that?\nby whom?\nwho wrote it?")))
@@ -171,7 +163,7 @@ def branches(play: Play) -> None:
     names = rng.sample(lines(BRANCHES), rng.randint(1, 3))
     repository.done(*(f"git branch {name}" for name in names))
     play.user(vary(rng, one_of(rng, _frames("branches"))))
-    bash(play, "git branch")
+    play.bash("git branch")
     every = sorted([*names, repository.branch])
     play.say("\n".join(every) + f"\nYou are on {repository.branch}.")
 
@@ -185,11 +177,11 @@ def new_branch(play: Play) -> None:
     repository.done(*([f"git branch {name}"] if there else []))
     back = rng.random() < 0.25
     play.user(vary(rng, one_of(rng, _frames("switch" if there else "new branch")).format(name=name)))
-    bash(play, f"git switch {name}" if there else f"git switch -c {name}")
+    play.bash(f"git switch {name}" if there else f"git switch -c {name}")
     play.say(f"You are on {name} now." if there else f"Created the branch {name} and switched to it.")
     if back:
         play.user(vary(rng, one_of(rng, _frames("back")).format(name=repository.branch)))
-        bash(play, f"git switch {repository.branch}")
+        play.bash(f"git switch {repository.branch}")
         play.say(f"You are on {repository.branch} now.")
 
 
@@ -203,11 +195,11 @@ def commit(play: Play) -> None:
     if rng.random() < 0.25:
         path = rng.choice(changed + new)
         play.user(vary(rng, one_of(rng, COMMIT_FILE).replace("{message}", message).replace("{file}", path)))
-        bash(play, f'git add {path} && git commit -m "{message}"')
+        play.bash(f'git add {path} && git commit -m "{message}"')
         play.say(f'Committed {path} as "{message}".')
         return
     play.user(vary(rng, one_of(rng, COMMIT_ALL).replace("{message}", message)))
-    bash(play, f'git add -A && git commit -m "{message}"')
+    play.bash(f'git add -A && git commit -m "{message}"')
     count = len(changed) + len(new)
     play.say(f'Committed {count} file{"s" if count > 1 else ""} as "{message}".')
 
@@ -229,7 +221,7 @@ def diff(play: Play) -> None:
         repository.commands.append(f"echo {shlex.quote(one_of(rng, NEW_LINES))} >> {rng.choice(others)}")
     repository.done()
     play.user(vary(rng, one_of(rng, _frames("diff file" if named else "diff")).format(file=path)))
-    output = bash(play, f"git diff {path}" if named else "git diff")
+    output = play.bash(f"git diff {path}" if named else "git diff")
     if f"+{line}" not in output:
         raise Unfit("the line is not shown")
     play.say(f"In {path} one line was added:\n+{line}")
@@ -254,7 +246,7 @@ def staging(play: Play) -> None:
         "restore": (f"git restore {path}", f"Restored {path} as it was in the last commit."),
     }
     command, answer = commands[kind]
-    bash(play, command)
+    play.bash(command)
     play.say(answer)
 
 
@@ -272,10 +264,10 @@ def init(play: Play) -> None:
         )
     )
     if kind == "init":
-        bash(play, "git init -b main")
+        play.bash("git init -b main")
         play.say("This folder is a git repository now.")
     else:
-        bash(play, f'git init -b main && git add -A && git commit -m "{message}"')
+        play.bash(f'git init -b main && git add -A && git commit -m "{message}"')
         play.say(f'This folder is a git repository now, with the commit "{message}".')
 
 
@@ -294,7 +286,7 @@ def no_repository(play: Play) -> None:
         ]
     )
     play.user(vary(rng, one_of(rng, _frames(kind))))
-    if "not a git repository" not in bash(play, command):
+    if "not a git repository" not in play.bash(command):
         raise Unfit("git found a repository above, or answered otherwise")
     play.say("This folder is not a git repository. `git init` would make it one.")
 
@@ -307,7 +299,7 @@ def changed_files_of_commit(play: Play) -> None:
     message = _free_message(rng, repository)
     repository.done("git add -A", f"git commit -qm {shlex.quote(message)}")
     play.user(vary(rng, one_of(rng, _frames("last files"))))
-    bash(play, "git show --stat --oneline HEAD")
+    play.bash("git show --stat --oneline HEAD")
     play.say("\n".join(sorted(changed + new)) + f'\nThe commit is "{message}".')
 
 

@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from training.generator.families.git import Repository, bash, status_words
+from training.generator.families.git import Repository, status_words
 from training.generator.frames import one_frame
 from training.generator.knowledge.git_data import NEW_LINES
 from training.generator.phrases import lines, one_of, vary
@@ -152,7 +152,7 @@ def is_it_all(play: Play) -> None:
     repository, changed, new = _dirty(play)
     repository.done()
     _order(play, OPEN)
-    output = bash(play, "git status --short")
+    output = play.bash("git status --short")
     if not changed and not new:
         play.say("Everything is committed.")
         return
@@ -162,12 +162,12 @@ def is_it_all(play: Play) -> None:
             ("wip", "more work", "Update the texts", "Save my changes", "new files", "Monday")
         )
         _order(play, COMMIT_IT, m=message)
-        bash(play, f'git add -A && git commit -m "{message}"')
+        play.bash(f'git add -A && git commit -m "{message}"')
         count = len(changed) + len(new)
         play.say(f'Committed {count} file{"s" if count > 1 else ""} as "{message}".')
         if rng.random() < 0.6:
             _order(play, NOW)
-            if bash(play, "git status --short") != "(no output)":
+            if play.bash("git status --short") != "(no output)":
                 raise Unfit("not clean")
             play.say("Everything is committed.")
 
@@ -178,7 +178,7 @@ def count_open(play: Play) -> None:
     repository.done()
     kind = play.rng.choice(("all", "new", "changed"))
     _order(play, HOW_MANY[kind])
-    output = bash(play, "git status --short")
+    output = play.bash("git status --short")
     rows = [] if output == "(no output)" else output.rstrip().split("\n")
     wanted = {"all": ("??", " M"), "new": ("??",), "changed": (" M",)}[kind]
     names = [row[3:] for row in rows if row[:2] in wanted]
@@ -211,7 +211,7 @@ def history(play: Play) -> None:
         "grep": f"git log -F --grep={shlex.quote(message)} {form}",
         "known": "git ls-files",
     }
-    output = bash(play, commands[kind]).strip("\n")
+    output = play.bash(commands[kind]).strip("\n")
     play.say(_told(play, kind, output, who, path, message))
 
 
@@ -254,7 +254,7 @@ def one_line_changed(play: Play) -> None:
     is_gone = repository.commands[-1].startswith("sed -i '1d'")
     repository.done()
     _order(play, DIFFS, f=path)
-    output = bash(play, f"git diff {path}")
+    output = play.bash(f"git diff {path}")
     if f"\n-{old}\n" not in output or (not is_gone and f"\n+{new}" not in output):
         raise Unfit("the line is not shown")
     if is_gone:

@@ -5,7 +5,6 @@ import re
 from bridle.core.ids import CallId
 from bridle.core.messages import Message, ToolCall, ToolResult
 from training.generator.families.commands import run_tests
-from training.generator.families.git import bash
 from training.generator.families.scene_answers import lay_others, some_scene
 from training.generator.frames import one_frame
 from training.generator.phrases import vary
@@ -105,7 +104,7 @@ def size_of_text(play: Play) -> None:
     _order(play, block, f=name)
     if name != scene.path:
         play.glob()
-    count = bash(play, f"wc -{flag} < {scene.path}").strip()
+    count = play.bash(f"wc -{flag} < {scene.path}").strip()
     if not count.isdigit():
         raise Unfit("no number")
     play.say(f"{scene.path} has {count} {unit}.")
@@ -150,11 +149,11 @@ def folder_size(play: Play) -> None:
             play.file(f"{name}/part{number + 1}.bin", bytes(1000) * min(13, size))
     if rng.random() < 0.45:
         _order(play, FOLDER)
-        output = bash(play, "du -sh .").split()
+        output = play.bash("du -sh .").split()
         play.say(f"This folder takes {output[0]}.")
         return
     _order(play, BIGGEST)
-    rows = bash(play, "du -sh */ | sort -h").strip().split("\n")
+    rows = play.bash("du -sh */ | sort -h").strip().split("\n")
     shown = [row.split() for row in rows]
     if len(shown) != len(names) or shown[-1][0] == shown[-2][0]:
         raise Unfit("two of a size")

@@ -6,7 +6,6 @@ from random import Random
 from msgspec import Struct
 
 from training.generator import sources
-from training.generator.families.git import bash
 from training.generator.frames import one_frame
 from training.generator.knowledge.scripts import Script, load_scripts
 from training.generator.play import Family, Play, Unfit
@@ -98,7 +97,7 @@ class _Runs(Struct):
 
     def run(self) -> str:
         """Run it and return what it printed, as it stands in an answer."""
-        shown = bash(self.play, self.command).strip("\n")
+        shown = self.play.bash(self.command).strip("\n")
         if "[exit status" in shown or shown.count("\n") > 11 or shown == "(no output)" or not shown.strip():
             raise Unfit("nothing to show")
         return f"\n{shown}" if "\n" in shown else f" {shown.strip()}"
