@@ -37,9 +37,9 @@ EXCEPTIONS = {"download": ("ask", "deny", "ask", "allow")}
 
 CLASSES: dict[AccessClass, list[str]] = {
     "read": (
-        "read_file grep glob list_files diagnostics references definition symbols call_hierarchy skill jobs "
-        "job_output job_kill todos ask_user datetime wait memory_search agent_spawn agent_fork agent_status "
-        "agent_list agent_cancel send_message"
+        "read_file grep glob ls list_files diagnostics references definition symbols call_hierarchy skill "
+        "jobs job_output job_kill todos ask_user datetime wait memory_search agent_spawn agent_fork "
+        "agent_status agent_list agent_cancel send_message"
     ).split(),
     "write": "write_file edit_file multi_edit rename_symbol replace_symbol code_action".split(),
     "execute": ["bash", "python"],

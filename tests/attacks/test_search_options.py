@@ -102,10 +102,11 @@ async def test_a_pattern_is_never_an_option_of_glob(stage: Stage, pattern: str):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
-    ("tool", "key"), [("grep", "path"), ("grep", "include"), ("glob", "path"), ("list_files", "pattern")]
+    ("tool", "key"),
+    [("grep", "path"), ("grep", "include"), ("glob", "path"), ("list_files", "pattern"), ("ls", "path")],
 )
 async def test_no_path_leads_a_search_astray(stage: Stage, tool: str, key: str, path: str):
-    args: dict[str, Any] = {"pattern": "."} if key != "pattern" else {}
+    args: dict[str, Any] = {"pattern": "."} if key != "pattern" and tool != "ls" else {}
 
     seen = await stage.call(tool, {**args, key: path}, RULES)
 
@@ -132,6 +133,13 @@ async def test_no_glob_names_a_denied_file(stage: Stage, pattern: str):
         guarded = await stage.call(tool, {"pattern": pattern}, RULES)
 
         assert ("key.txt" in guarded.text, "server.pem" in guarded.text) == (False, False)
+
+
+@pytest.mark.parametrize("path", [".", "secrets", "src"])
+async def test_no_tree_names_a_denied_file(stage: Stage, path: str):
+    guarded = await stage.call("ls", {"path": path}, RULES)
+
+    assert ("key.txt" in guarded.text, "server.pem" in guarded.text) == (False, False)
 
 
 async def test_the_same_glob_names_it_without_a_rule(stage: Stage):

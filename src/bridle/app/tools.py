@@ -31,7 +31,7 @@ def open_tools(
     from bridle.tools.agents import agent_tools
     from bridle.tools.basic_tools import basic_tools
     from bridle.tools.file_tools import file_tools
-    from bridle.tools.glob import Glob
+    from bridle.tools.glob import Glob, Ls
     from bridle.tools.grep import Grep
     from bridle.tools.shell import shell_tools
     from bridle.tools.skill import SkillTool
@@ -66,6 +66,7 @@ def open_tools(
         MemorySearch(memory),
         SkillTool(lambda cwd: skills_in(settings_in(cwd, settings, environ))),
         *basic_tools(SystemClock()),
+        Ls(writable=writable),
         Download(),
         *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),
         *peer_tools(settings),

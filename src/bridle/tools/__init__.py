@@ -2,7 +2,7 @@
 
 from bridle.tools.diff import new_file_diff, unified_diff
 from bridle.tools.file_tools import EditFile, WriteFile, file_tools
-from bridle.tools.glob import Glob
+from bridle.tools.glob import Glob, Ls
 from bridle.tools.grep import Grep
 from bridle.tools.list_files import ListFiles
 from bridle.tools.read_file import ReadFile
@@ -13,6 +13,7 @@ __all__ = [
     "Glob",
     "Grep",
     "ListFiles",
+    "Ls",
     "ReadFile",
     "Toolbox",
     "WriteFile",

@@ -1,8 +1,9 @@
-"""The tool that finds files by name."""
+"""The tools that find files: by name, and as a tree without what git ignores."""
 
 import os
 import posixpath
 import stat
+from collections import deque
 from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import Any
@@ -199,9 +200,9 @@ def _newest(paths: list[str], place: ResolvedPath) -> list[str]:
     return [path for _, path in sorted(dated)]
 
 
-def _output(paths: list[str], notes: list[str]) -> ToolOutput:
+def _output(paths: list[str], notes: list[str], empty: str = "no files match") -> ToolOutput:
     lines = [f"[{note}]" for note in notes if note]
-    return ToolOutput("\n".join([*(paths or ["no files match"]), *lines]))
+    return ToolOutput("\n".join([*(paths or [empty]), *lines]))
 
 
 _PARAMETERS = parameters(
@@ -210,3 +211,146 @@ _PARAMETERS = parameters(
     path=("string", ""),
     limit=("integer", ""),
 )
+
+
+# ---------------------------------------------------------------------------- ls
+
+MAX_TREE_LINES = 1000
+DEFAULT_TREE_LINES = 200
+MAX_TREE_DEPTH = 100
+
+
+class Ls(WithoutPreview):
+    """The tool that shows a folder as a tree."""
+
+    parallel = True
+    seldom = True
+
+    def __init__(
+        self, program: str | None = None, deadline_s: float = DEADLINE_S, writable: Sequence[str] = ()
+    ) -> None:
+        """Set the deadline and the ripgrep program; by default, one found outside the `writable` folders."""
+        self._program = program
+        self._deadline_s = deadline_s
+        self._writable = writable
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool definition sent to the model."""
+        return ToolSpec("ls", description("ls"), _TREE_PARAMETERS)
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Return the access to the folder, and to its target if it is a link."""
+        place = resolve_path("ls", "read", _tree_path(args), context)
+        return named_access("ls", "read", place.name, place.subject)
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Return one line for each file and folder; a closed folder shows how many files it holds."""
+        depth = max(1, min(integer_arg(args, "depth") or MAX_TREE_DEPTH, MAX_TREE_DEPTH))
+        limit = max(1, min(integer_arg(args, "limit") or DEFAULT_TREE_LINES, MAX_TREE_LINES))
+        visible = VisibilityFilter("ls", context, hidden=("deny",))
+        place = await run_in_thread(lambda _: _listed(_tree_path(args), context))
+        found = await run_ripgrep(
+            ["--files", "--null"],
+            place,
+            _read_names,
+            program=self._program,
+            outside=(context.cwd, *self._writable),
+            deadline_s=self._deadline_s,
+        )
+
+        def draw(stop: Event) -> tuple[list[str], bool]:
+            root = _grow(found.paths, place, visible, stop)
+            return _drawn(root, _opened(root, depth, limit), limit), stop.is_set()
+
+        lines, was_stopped = await run_in_thread(draw, deadline_s=self._deadline_s)
+        is_partial = found.timed_out or found.is_cut or was_stopped
+        notes = ["the folder is too large: some files are missing, name one below it"] if is_partial else []
+        return _output(lines, [*notes, visible.note], empty="no files")
+
+
+class _Branch:
+    """A folder of a tree."""
+
+    __slots__ = ("files", "inside")
+
+    def __init__(self) -> None:
+        self.files = 0
+        """The number of files at any depth."""
+        self.inside: dict[str, _Branch | None] = {}
+        """Its files (None) and folders, by name."""
+
+
+def _tree_path(args: dict[str, Any]) -> str:
+    return text_arg(args, "path") if args.get("path") else "."
+
+
+def _listed(path: str, context: ToolContext) -> ResolvedPath:
+    place = resolve_path("ls", "read", path, context)
+    with system_errors(place.shown):
+        if not stat.S_ISDIR(file_mode(place)):
+            raise ToolError(f"{printable(place.name)} is not a folder", hint="read_file shows a file")
+    return place
+
+
+def _grow(paths: list[str], place: ResolvedPath, visible: VisibilityFilter, stop: Event) -> _Branch:
+    """Return the tree of the files that may be shown."""
+    root = _Branch()
+    prefix, start = "/" if place.outside else "", len(place.parts)
+    for path in paths:
+        if stop.is_set():
+            break
+        if not visible(prefix + path):
+            continue
+        *folders, name = path.split("/")[start:]
+        branch = root
+        branch.files += 1
+        for folder in folders:
+            inner = branch.inside.get(folder)
+            if inner is None:
+                inner = branch.inside[folder] = _Branch()
+            branch = inner
+            branch.files += 1
+        branch.inside[name] = None
+    return root
+
+
+def _opened(root: _Branch, depth: int, limit: int) -> set[int]:
+    """Choose the folders to open, level by level, as long as their content fits; return their ids."""
+    opened, left = {id(root)}, limit - len(root.inside)
+    waiting = deque((child, 2) for _, child in _sorted(root) if child is not None)
+    while waiting:
+        branch, level = waiting.popleft()
+        if level > depth or len(branch.inside) > left:
+            continue
+        opened.add(id(branch))
+        left -= len(branch.inside)
+        waiting.extend((child, level + 1) for _, child in _sorted(branch) if child is not None)
+    return opened
+
+
+def _sorted(branch: _Branch) -> list[tuple[str, _Branch | None]]:
+    return sorted(branch.inside.items(), key=lambda item: item[0])
+
+
+def _drawn(root: _Branch, opened: set[int], limit: int) -> list[str]:
+    """Return the lines of a tree, without recursion: folders may be nested deeper than Python's stack."""
+    lines: list[str] = []
+    waiting = [(0, name, child) for name, child in reversed(_sorted(root))]
+    while waiting and len(lines) < limit:
+        level, name, branch = waiting.pop()
+        indent = "  " * level
+        if branch is None:
+            lines.append(f"{indent}{printable(name)}")
+        elif id(branch) not in opened:
+            count = f"{branch.files} file{'s' if branch.files != 1 else ''}"
+            lines.append(f"{indent}{printable(name)}/ ({count})")
+        else:
+            lines.append(f"{indent}{printable(name)}/")
+            waiting.extend((level + 1, inner, child) for inner, child in reversed(_sorted(branch)))
+    if waiting:
+        lines.append(f"[{len(waiting)} more in this folder]")
+    return lines
+
+
+_TREE_PARAMETERS = parameters(0, path=("string", ""), depth=("integer", ""), limit=("integer", ""))

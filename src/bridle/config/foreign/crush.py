@@ -47,7 +47,7 @@ PROGRAMS = ("crushrc", ".crushrc")
 TOOLS: dict[str, tuple[str, ...]] = {
     "bash": ("bash",),
     "view": ("read_file",),
-    "ls": ("list_files",),
+    "ls": ("ls", "list_files"),
     "glob": ("glob",),
     "grep": ("grep",),
     "edit": ("edit_file",),

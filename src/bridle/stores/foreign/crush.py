@@ -40,7 +40,6 @@ TOOLS = {
     "write": "write_file",
     "edit": "edit_file",
     "multiedit": "multi_edit",
-    "ls": "list_files",
     "fetch": "web_fetch",
 }
 """Crush's tool names and Bridle's; other tools have the same name in both, or do not exist here."""

@@ -95,6 +95,7 @@ KINDS: dict[str, ToolKind] = {
     "multi_edit": "edit",
     "rename_symbol": "edit",
     "list_files": "search",
+    "ls": "search",
     "glob": "search",
     "grep": "search",
     "references": "search",

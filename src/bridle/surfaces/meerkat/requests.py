@@ -29,7 +29,7 @@ WEB_TOOLS = ("web_fetch", "download")
 CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel", "send_message")
 MEMORY_TOOLS = ("memory_search",)
 OTHER_TOOLS = (
-    "read_file edit_file write_file list_files multi_edit python grep glob skill ask_user datetime todos "
+    "read_file edit_file write_file list_files ls multi_edit python grep glob skill ask_user datetime todos "
     "wait diagnostics references definition symbols call_hierarchy rename_symbol replace_symbol code_action"
 ).split()
 
