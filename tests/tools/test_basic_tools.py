@@ -259,7 +259,7 @@ def test_no_tool_of_the_module_is_left_out():
 
 def test_every_tool_is_described():
     for tool in basic_tools(StoppedClock()):
-        assert 100 < len(tool.spec.description) < 400
+        assert 50 < len(tool.spec.description) < 400
 
 
 def test_what_takes_turns_with_other_calls():
@@ -270,8 +270,9 @@ def test_what_takes_turns_with_other_calls():
 @pytest.mark.parametrize("mode", ["ask", "plan", "accept-edits", "yolo"])
 async def test_none_of_them_asks_for_permission(context: ToolContext, mode: Any):
     for tool in basic_tools(StoppedClock()):
-        assert judge(tool.access({}, context), (), mode).action == "allow"
-        assert await tool.preview({}, context) == ""
+        args = {"name": "x"} if tool.spec.name == "skill" else {}
+        assert judge(tool.access(args, context), (), mode).action == "allow"
+        assert await tool.preview(args, context) == ""
 
 
 @pytest.mark.parametrize(

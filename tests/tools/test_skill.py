@@ -10,7 +10,7 @@ from bridle.core.permission import Rule, judge
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.skill import Skill
 from bridle.core.tool import Access, Subject
-from bridle.tools.skill import SkillTool
+from bridle.tools.basic_tools import SkillTool
 
 SKILLS = (
     Skill("deploy", "Deploy it.", "/s/deploy.md", "user", disable_model_invocation=True),

@@ -34,7 +34,6 @@ def open_tools(
     from bridle.tools.glob import Glob, Ls
     from bridle.tools.grep import Grep
     from bridle.tools.shell import shell_tools
-    from bridle.tools.skill import SkillTool
     from bridle.tools.web.download import Download
     from bridle.tools.web.fetch import WebFetch
 
@@ -64,8 +63,7 @@ def open_tools(
         *jobs,
         *code,
         MemorySearch(memory),
-        SkillTool(lambda cwd: skills_in(settings_in(cwd, settings, environ))),
-        *basic_tools(SystemClock()),
+        *basic_tools(SystemClock(), lambda cwd: skills_in(settings_in(cwd, settings, environ))),
         Ls(writable=writable),
         Download(),
         *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),

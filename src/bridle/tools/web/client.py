@@ -25,8 +25,7 @@ from bridle.core.errors import ToolError
 from bridle.core.permission import judge
 from bridle.core.ports import ToolContext
 from bridle.core.tool import Access, Subject
-from bridle.tools.web.address_check import check_addresses, is_local_name
-from bridle.tools.web.network import Network
+from bridle.tools.web.network import Network, check_addresses, is_local_name
 from bridle.tools.web.urls import Url, resolve_redirect, shorten
 
 MAX_REDIRECTS = 5
