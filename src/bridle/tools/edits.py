@@ -68,6 +68,8 @@ class Edit(Struct, frozen=True):
     new: str
     occurrence: int = 0
     """Which occurrence to replace, counted from 1; 0 means all."""
+    cell: int = 0
+    """The cell of a notebook, counted from 1; 0 means the only one that contains `old`."""
 
 
 class EditResult(Struct, frozen=True):

@@ -1,12 +1,13 @@
 """The tools that change files, with Kontekst's parameters, results, error texts and previews."""
 
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
 from bridle.core.errors import ToolError
 from bridle.core.ports import Blobs, Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, ToolSpec
-from bridle.tools.edits import Edit, edit_text
+from bridle.tools.edits import Edit, EditResult, edit_text
 from bridle.tools.file_changes import (
     FileChange,
     apply_change,
@@ -16,6 +17,8 @@ from bridle.tools.file_changes import (
     write_access,
 )
 from bridle.tools.list_files import ListFiles
+from bridle.tools.notebook import SUFFIX as NOTEBOOK_SUFFIX
+from bridle.tools.notebook import NotebookError, edit_cells
 from bridle.tools.read_file import ReadFile
 from bridle.tools.tool_support import MAX_FILE_BYTES, description, integer_arg, parameters, text_arg
 
@@ -92,16 +95,29 @@ class EditFile:
 
     def _plan(self, args: dict[str, Any], context: ToolContext, max_bytes: int) -> FileChange:
         path = text_arg(args, "path")
-        wanted = Edit(
-            text_arg(args, "old_str"), text_arg(args, "new_str"), integer_arg(args, "occurrence") or 0
-        )
+        wanted = _edit_of(args)
 
         def edit(name: str, text: str) -> tuple[str, str]:
-            edited = edit_text(text, wanted, max_size=max_bytes)
+            edited = _edited(name, text, wanted, max_bytes)
             note = f" ({edited.note})" if edited.note else ""
             return edited.text, f"Replaced {edited.which} in {name}{note}"
 
         return plan_edit("edit_file", path, edit, context, max_bytes)
+
+
+def _edit_of(args: dict[str, Any]) -> Edit:
+    occurrence, cell = integer_arg(args, "occurrence") or 0, integer_arg(args, "cell") or 0
+    return Edit(text_arg(args, "old_str"), text_arg(args, "new_str"), occurrence, cell)
+
+
+def _edited(name: str, text: str, edit: Edit, max_bytes: int) -> EditResult:
+    """Apply an edit to a file, in a notebook to one of its cells; raises ToolError."""
+    if name.lower().endswith(NOTEBOOK_SUFFIX):
+        with suppress(NotebookError):
+            return edit_cells(text, edit, max_size=max_bytes)
+    if edit.cell:
+        raise ToolError(f"{name} is not a notebook, so it has no cells")
+    return edit_text(text, edit, max_size=max_bytes)
 
 
 _WRITE_PARAMETERS = parameters(2, path=("string", ""), content=("string", ""))
@@ -111,6 +127,7 @@ _EDIT_PARAMETERS = parameters(
     old_str=("string", ""),
     new_str=("string", ""),
     occurrence=("integer", ""),
+    cell=("integer", "Of a notebook"),
 )
 
 
@@ -167,10 +184,9 @@ def _wanted(args: dict[str, Any]) -> list[Edit]:
         if not isinstance(edit, dict):
             raise ToolError(f"edit {number} is not an object with old_str and new_str")
         try:
-            old, new = text_arg(edit, "old_str"), text_arg(edit, "new_str")
+            edits.append(_edit_of(edit))
         except ToolError as error:
             raise ToolError(f"edit {number}: {error}") from error
-        edits.append(Edit(old, new, integer_arg(edit, "occurrence") or 0))
     return edits
 
 
@@ -184,7 +200,7 @@ def _edit_all(name: str, text: str, edits: list[Edit], max_bytes: int, stop: Eve
         if stop.is_set():
             raise ToolError(f"stopped before {name} was changed")
         try:
-            edited = edit_text(text, edit, max_size=max_bytes)
+            edited = _edited(name, text, edit, max_bytes)
         except ToolError as error:
             failed += 1
             lines.append(f"{number}: {error}")
@@ -204,6 +220,7 @@ _EDIT = {
         "old_str": {"type": "string"},
         "new_str": {"type": "string"},
         "occurrence": {"type": "integer"},
+        "cell": {"type": "integer"},
     },
     "required": ["old_str", "new_str"],
 }

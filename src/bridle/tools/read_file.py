@@ -3,6 +3,7 @@
 import os
 import re
 from base64 import b64encode
+from contextlib import suppress
 from hashlib import sha256
 from io import BufferedReader, BytesIO
 from threading import Event
@@ -16,7 +17,10 @@ from bridle.core.messages import Media
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.edits import parse_document
 from bridle.tools.filesystem import error_reason, open_file, version_of
+from bridle.tools.notebook import SUFFIX as NOTEBOOK_SUFFIX
+from bridle.tools.notebook import NotebookError, read_cells, show_cells
 from bridle.tools.numbered_lines import MAX_SHOWN_BYTES, LineRange, is_binary, read_numbered
 from bridle.tools.paths import ResolvedPath, printable
 from bridle.tools.threads import run_in_thread
@@ -119,8 +123,15 @@ class ReadFile(WithoutPreview):
         if len(data) > limit:
             file.seek(0)
             return ToolOutput(read_numbered(file, request.lines, max_bytes=self._max_bytes, stop=stop))
-        text = read_numbered(BytesIO(data), request.lines, max_bytes=self._max_bytes, stop=stop)
-        return ToolOutput(text, notes=_seen(request.place, data))
+        return ToolOutput(self._text(request, data, stop), notes=_seen(request.place, data))
+
+    def _text(self, request: _Request, data: bytes, stop: Event) -> str:
+        """Return the cells of a notebook, or the lines of any other file."""
+        if request.place.name.lower().endswith(NOTEBOOK_SUFFIX):
+            with suppress(NotebookError, UnicodeDecodeError):
+                cells = read_cells(parse_document(data).text)
+                return show_cells(cells, request.lines, max_bytes=self._max_bytes, stop=stop)
+        return read_numbered(BytesIO(data), request.lines, max_bytes=self._max_bytes, stop=stop)
 
     def _blob(self, digest: str, lines: LineRange, stop: Event) -> str:
         """Return stored output; a very long line is split into several, so that all of it can be shown."""
