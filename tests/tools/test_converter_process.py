@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bridle.core.errors import ToolError
-from bridle.tools.web.fetch import convert_html
+from bridle.tools.converter_process import convert_html
 from tests.patience import PATIENCE_S
 
 BASE = "https://h.example/a/b.html"

@@ -127,7 +127,7 @@ _EDIT_PARAMETERS = parameters(
     old_str=("string", ""),
     new_str=("string", ""),
     occurrence=("integer", ""),
-    cell=("integer", "Of a notebook"),
+    cell=("integer", ""),
 )
 
 

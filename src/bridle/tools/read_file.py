@@ -1,4 +1,4 @@
-"""The tool that shows text with line numbers, an image (to a model that accepts images), or stored output."""
+"""The tool that shows text with line numbers, an image, a PDF by pages, a notebook, or stored output."""
 
 import os
 import re
@@ -17,6 +17,7 @@ from bridle.core.messages import Media
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
+from bridle.tools.converter_process import convert_pdf
 from bridle.tools.edits import parse_document
 from bridle.tools.filesystem import error_reason, open_file, version_of
 from bridle.tools.notebook import SUFFIX as NOTEBOOK_SUFFIX
@@ -39,6 +40,8 @@ from bridle.tools.visibility import VisibilityFilter, hard_link_error
 
 BLOB = "blob:"
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
+MAX_PDF_BYTES = 50 * 1024 * 1024
+MAX_PAGES = 20  # of one call
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _IMAGES = (
@@ -55,6 +58,16 @@ class _Request(Struct, frozen=True):
     lines: LineRange
     sees_images: bool
     visible: VisibilityFilter
+
+
+class _Pdf(Struct, frozen=True):
+    """A PDF that was read and not yet converted."""
+
+    name: str
+    data: bytes
+    notes: tuple[FilesSeen, ...]
+    text: str = ""
+    """What is shown after the pages."""
 
 
 class ReadFile(WithoutPreview):
@@ -88,21 +101,22 @@ class ReadFile(WithoutPreview):
                 await run_in_thread(lambda stop: self._blob(path.removeprefix(BLOB), lines, stop))
             )
 
-        def read(stop: Event) -> ToolOutput:
+        def read(stop: Event) -> ToolOutput | _Pdf:
             place = resolve_path("read_file", "read", path, context)
             visible = VisibilityFilter("read_file", context, hidden=("deny",))
             return self._read(_Request(place, lines, context.sees_images, visible), stop)
 
-        return await run_in_thread(read)
+        found = await run_in_thread(read)
+        return found if isinstance(found, ToolOutput) else await _pages(found, lines)
 
-    def _read(self, request: _Request, stop: Event) -> ToolOutput:
+    def _read(self, request: _Request, stop: Event) -> ToolOutput | _Pdf:
         """Read a file; read it once more if it was written to meanwhile."""
         output, is_settled = self._read_once(request, stop)
         if not is_settled:
             output, is_settled = self._read_once(request, stop)
         return output if is_settled else replace(output, text=output.text + _CHANGING, notes=())
 
-    def _read_once(self, request: _Request, stop: Event) -> tuple[ToolOutput, bool]:
+    def _read_once(self, request: _Request, stop: Event) -> tuple[ToolOutput | _Pdf, bool]:
         with _open(request) as file, system_errors(request.place.shown, reading=True):
             found = os.fstat(file.fileno())
             if request.visible.is_denied_elsewhere(found):
@@ -111,11 +125,13 @@ class ReadFile(WithoutPreview):
             output = self._shown(request, file, stop)
             return output, version_of(os.fstat(file.fileno())) == before
 
-    def _shown(self, request: _Request, file: BufferedReader, stop: Event) -> ToolOutput:
+    def _shown(self, request: _Request, file: BufferedReader, stop: Event) -> ToolOutput | _Pdf:
         start = file.peek(16)
         for mime, magic in _IMAGES:
             if magic.match(start):
                 return _image(request, mime, file)
+        if start.startswith(b"%PDF-"):
+            return _pdf(request, file)
         if is_binary(file):
             raise ToolError(f"{printable(request.place.name)} is a binary file; only text can be read")
         limit = max(self._max_bytes, MAX_FILE_BYTES)
@@ -179,6 +195,22 @@ def _image(request: _Request, mime: str, file: BufferedReader) -> ToolOutput:
         raise ToolError(f"{name} is an image of more than {MAX_IMAGE_BYTES} bytes, too large to be shown")
     media = Media(mime, b64encode(data).decode(), os.path.basename(name))
     return ToolOutput(f"{name}: {mime}, {len(data)} bytes", media=(media,), notes=_seen(request.place, data))
+
+
+def _pdf(request: _Request, file: BufferedReader) -> _Pdf:
+    name = printable(request.place.name)
+    data = file.read(MAX_PDF_BYTES + 1)
+    if len(data) > MAX_PDF_BYTES:
+        raise ToolError(f"{name} is a PDF of more than {MAX_PDF_BYTES} bytes, too large to be read")
+    return _Pdf(name, data, _seen(request.place, data))
+
+
+async def _pages(pdf: _Pdf, wanted: LineRange) -> ToolOutput:
+    last = wanted.start + MAX_PAGES - 1
+    if wanted.end is not None:
+        last = max(wanted.start, min(wanted.end, last))
+    text = await convert_pdf(pdf.data, pdf.name, wanted.start, last)
+    return ToolOutput(text.rstrip("\n") + pdf.text, notes=pdf.notes)
 
 
 def _seen(place: ResolvedPath, data: bytes) -> tuple[FilesSeen]:

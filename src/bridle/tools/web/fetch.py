@@ -1,12 +1,7 @@
 """The tool that reads a web page."""
 
 import asyncio
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -14,7 +9,7 @@ from msgspec import Struct
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-from bridle.system.processes import kill_child
+from bridle.tools.converter_process import convert_html
 from bridle.tools.threads import run_in_thread
 from bridle.tools.tool_support import WithoutPreview, description, integer_arg, text_arg
 from bridle.tools.web.content import Kind, decode, detect_kind, pretty_json, title_of
@@ -23,69 +18,6 @@ from bridle.tools.web.urls import Url, parse_url
 
 if TYPE_CHECKING:
     from bridle.tools.web.client import Response
-
-# ---------------------------------------------------------------------------- html text
-# Convert HTML to Markdown or plain text in a child process that can be killed.
-
-
-Form = Literal["markdown", "plain"]
-
-MEMORY_BYTES = 768 * 1024 * 1024  # a normal page of 5 MB takes a quarter of this
-CPU_S = 5
-_CONVERTER = Path(__file__).with_name("converter.py")
-
-
-async def convert_html(
-    html: str,
-    form: Form,
-    *,
-    base_url: str,
-    limit: int,
-    memory_bytes: int = MEMORY_BYTES,
-    cpu_s: int = CPU_S,
-) -> str:
-    """Return at most `limit` bytes of a page's text, with absolute links; raises ToolError.
-
-    Menus, forms, scripts and the like are left out. A cancelled call leaves no process behind.
-    """
-    process = await _start(form, base_url, str(limit), str(memory_bytes), str(cpu_s))
-    try:
-        out, _ = await process.communicate(html.encode(errors="replace"))
-    finally:
-        if process.returncode is None:
-            kill_child(process)
-            await process.communicate()
-    if process.returncode != 0:
-        raise ToolError(f"{base_url} is too complex to convert", hint='ask for the format "html"')
-    return out.decode(errors="ignore")
-
-
-async def _start(*args: str) -> Process:
-    try:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(_CONVERTER), _library_folder(), *args),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            env={},  # its input is untrusted, and it does not need Bridle's keys
-        )
-    except OSError as error:
-        raise ToolError(
-            f"HTML cannot be converted: {error.strerror}", hint='ask for the format "html"'
-        ) from error
-
-
-@cache
-def _library_folder() -> str:
-    """Return the folder of the library: an isolated interpreter does not search there by default."""
-    spec = find_spec("turbohtml")
-    if spec is None or spec.origin is None:
-        raise ToolError("HTML cannot be converted: turbohtml is missing", hint="reinstall bridle-agent")
-    return str(Path(spec.origin).parent.parent)
-
-
-# ---------------------------------------------------------------------------- fetch
-
 
 Format = Literal["markdown", "text", "html"]
 
