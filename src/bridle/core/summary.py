@@ -76,7 +76,7 @@ def summarise(summary: SessionSummary | None, session: SessionId, record: Record
             return summary
 
 
-def has_labels(summary: SessionSummary, wanted: Mapping[str, str]) -> bool:
+def has_labels(summary: SessionSummary, wanted: Mapping[str, str | None]) -> bool:
     """Return True if a session has all of these labels."""
     return wanted.items() <= summary.labels.items()
 

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.surfaces.command import Bridle, Done, steady
@@ -58,6 +60,32 @@ def test_the_options_of_a_session_are_shown_and_changed(bridle: Bridle, session:
     ]
     assert shown() == [*before[:1], 'deny  ["read_file(x)"]']
     assert (unknown.code, unknown.err.splitlines()[0]) == (64, 'error: a session has no option "mood"')
+
+
+def test_labels_are_set_shown_removed_and_found(bridle: Bridle, session: str):
+    model = bridle.script({"text": "one"}, {"text": "two"})
+    bridle("run", "--model", model, "--label", "team=blue", "--label", "note=a=b", "the second")
+    set_ = bridle("session", "label", session, "team=red", "size=")
+    removed = bridle("session", "label", session, "--remove", "size")
+    shown = {bridle("session", "label", one["id"]).out for one in bridle.sessions()}
+    found = bridle("session", "list", "--json", "--label", "team=red", "--label", "team=red")
+    none = bridle("session", "list", "--label", "team=red", "--label", "note=a=b")
+
+    assert (set_, removed) == (Done(0, "", ""), Done(0, "", ""))
+    assert shown == {"team=blue\nnote=a=b\n", "team=red\n"}
+    assert json.loads(bridle("session", "label", session, "--json").out) == {"team": "red"}
+    assert [one["id"] for one in json.loads(found.out)] == [session]
+    assert none == Done(0, "", "warning: no session has these labels\n")
+
+
+def test_what_is_no_label_is_refused(bridle: Bridle, session: str):
+    not_one = bridle("session", "label", session, "red")
+    going_on = bridle("run", "--continue", "--label", "team=red", "more")
+
+    assert not_one.code == 64
+    assert not_one.err.startswith("error: 'red' is not a label\nhint: write it as NAME=VALUE")
+    assert going_on.code == 64
+    assert going_on.err.startswith("error: --label is for a new session\nhint: bridle session label")
 
 
 def test_archiving_and_bringing_back(bridle: Bridle, session: str):

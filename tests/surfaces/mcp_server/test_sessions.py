@@ -50,6 +50,33 @@ async def test_sessions_are_listed_page_by_page(home: Path):
         assert "next" not in rest
 
 
+async def test_sessions_have_labels(home: Path):
+    async with (
+        Stage(Play(says("hello"), says("again"))) as stage,
+        serving(stage.service, home) as server,
+        connected(server) as client,
+    ):
+        made = await client.call_tool("bridle_run", {"prompt": "hi", "labels": {"team": "red", "old": "x"}})
+        session = (made.structured_content or {})["session_id"]
+        await do(client, "label", session_id=session, labels={"size": "big", "old": None})
+        late = await client.call_tool(
+            "bridle_run", {"prompt": "more", "session_id": session, "labels": {"team": "blue"}}
+        )
+
+        assert (await do(client, "read", session_id=session))["session"]["labels"] == {
+            "team": "red",
+            "size": "big",
+        }
+        listed = await do(client, "list", labels={"team": "red"})
+        assert [one["id"] for one in listed["sessions"]] == [session]
+        assert (await do(client, "list", labels={"team": "blue"}))["sessions"] == []
+        assert "labels are for a new session" in text_of(late)
+        assert await refused(client, "label", session_id=session) == (
+            "INVALID_PARAMS",
+            "label: labels is missing",
+        )
+
+
 async def test_a_session_is_read_in_every_form(home: Path):
     async with (
         Stage(Play(says("hello"))) as stage,

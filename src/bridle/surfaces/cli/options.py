@@ -53,6 +53,17 @@ def session_options(args: argparse.Namespace) -> SessionOptions:
     )
 
 
+def parse_labels(texts: Sequence[str]) -> dict[str, str]:
+    """Return labels given as NAME=VALUE; raises UsageError."""
+    labels = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UsageError(f"{text!r} is not a label", hint="write it as NAME=VALUE, such as team=red")
+        labels[name] = value
+    return labels
+
+
 def resolve_options(options: Options, cwd: str, environ: Mapping[str, str]) -> Options:
     """Return options whose rules apply in a working directory, with `~/` and absolute paths resolved."""
 

@@ -26,7 +26,7 @@ from bridle.core.protocol import MAX_PROMPT_BYTES, Delete, Prompt, Resume, RunOp
 from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.core.summary import SessionSummary, title_from
-from bridle.surfaces.cli.options import check_disabled_hooks, resolve_options, run_options
+from bridle.surfaces.cli.options import check_disabled_hooks, parse_labels, resolve_options, run_options
 from bridle.surfaces.cli.output.run_view import RunView
 from bridle.surfaces.cli.output.views import JsonView, ValueView, View
 from bridle.surfaces.cli.run_follower import Follower
@@ -107,6 +107,8 @@ class RunRequest(Struct, frozen=True):
     """The session to continue; None starts a new one."""
     title: str = ""
     """The title of a new session if it is not to come from the prompt."""
+    labels: dict[str, str] = {}
+    """The labels of a new session."""
 
     @property
     def command(self) -> Prompt | Resume:
@@ -121,6 +123,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     options = run_options(args)
     prompt = read_prompt(args.prompt, console)
     goes_on = args.go_on or args.session is not None
+    labels = _labels(args, goes_on=goes_on)
     if not prompt and not goes_on:
         raise UsageError("no prompt given", hint='bridle run "what does this project do"')
     cwd = resolve_directory(args.cwd)
@@ -135,7 +138,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         typed, prompt = prompt, expand_in(prompt, where, console.environ)
         title = title_from(typed) if typed != prompt else ""
     options = replace(resolve_options(options, where, console.environ), trace=find_trace(console.environ))
-    job = RunRequest(prompt, options, args.agent, where, session, title)
+    job = RunRequest(prompt, options, args.agent, where, session, title, labels)
     approver = None
     if not args.final_only and args.output == "text":
         from bridle.surfaces.cli.approver import open_approver  # not needed if the user cannot be asked
@@ -150,6 +153,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.warn(warning)
     report(console, result)
     return result.exit_code
+
+
+def _labels(args: argparse.Namespace, *, goes_on: bool) -> dict[str, str]:
+    if args.label and goes_on:
+        raise UsageError(
+            "--label is for a new session", hint="bridle session label SESSION NAME=VALUE labels this one"
+        )
+    return parse_labels(args.label)
 
 
 async def _find(args: argparse.Namespace, cwd: str, console: Console) -> SessionSummary:
@@ -197,7 +208,11 @@ async def _perform(job: RunRequest, view: View, approver: "Approver | None", con
 
 async def _begin(service: SessionApi, job: RunRequest, view: View, approver: "Approver | None") -> Result:
     session = await service.create(
-        cwd=job.cwd, agent=job.agent or "", title=job.title, options=job.options.of_personal_session
+        cwd=job.cwd,
+        agent=job.agent or "",
+        title=job.title,
+        options=job.options.of_personal_session,
+        labels=job.labels,
     )
     try:
         return await Follower(service, session, view, approver).run(job.command, last_seq=1)

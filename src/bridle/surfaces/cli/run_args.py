@@ -63,7 +63,13 @@ def _add_conversation(group: Any) -> None:
         help="continue the newest session of this directory; without a prompt, resume an interrupted run",
     )
     group.add_argument("--cwd", metavar="DIR", help="work in this directory")
+    add_label_flag(group, "give a new session this label (repeatable)")
     add_style(group)
+
+
+def add_label_flag(group: Any, meaning: str) -> None:
+    """Add the flag `--label`, which may be repeated."""
+    group.add_argument("--label", action="append", default=[], metavar="NAME=VALUE", help=meaning)
 
 
 def add_style(group: Any) -> None:

@@ -8,7 +8,7 @@ from bridle.surfaces.cli.parser import (
     add_rule_flags,
     add_session_argument,
 )
-from bridle.surfaces.cli.run_args import add_hooks, add_limits, add_style
+from bridle.surfaces.cli.run_args import add_hooks, add_label_flag, add_limits, add_style
 
 # ---------------------------------------------------------------------------- stats
 
@@ -69,6 +69,13 @@ examples:
   bridle session configure 019a8536-2b7c --reset mode --reset without_builtins
 """
 
+LABEL_EXAMPLES = """\
+examples:
+  bridle session label 019a8536-2b7c team=red size=big
+  bridle session label 019a8536-2b7c --remove size
+  bridle session list --label team=red
+"""
+
 DECIDE_EXAMPLES = """\
 examples:
   bridle ps
@@ -91,6 +98,7 @@ def add_session(commands: Commands) -> None:
 def _add_reading(group: Commands) -> None:
     listing = add_command(group, "list", "session_list:list_sessions", "list sessions, newest first")
     listing.add_argument("--all", action="store_true", help="include archived sessions")
+    add_label_flag(listing, "only sessions with this label (repeatable: with all of them)")
     add_json_flag(listing)
 
     show = add_command(group, "show", "session_list:show", "show a session as text")
@@ -252,6 +260,21 @@ def _add_changing(group: Commands) -> None:
         help="leave this option to the agent again, such as mode or without_builtins (repeatable)",
     )
     add_json_flag(configure)
+
+    label = add_command(
+        group,
+        "label",
+        "session_commands:label",
+        "set, remove or show the labels of a session",
+        description="Set or remove labels of a session. Without any, print them.",
+        epilog=LABEL_EXAMPLES,
+    )
+    add_session_argument(label)
+    label.add_argument("labels", metavar="NAME=VALUE", nargs="*", help="a label to set")
+    label.add_argument(
+        "--remove", action="append", default=[], metavar="NAME", help="remove this label (repeatable)"
+    )
+    add_json_flag(label)
 
     rename = add_command(group, "rename", "session_commands:rename", "rename a session")
     add_session_argument(rename)

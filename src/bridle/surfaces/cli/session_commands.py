@@ -22,6 +22,7 @@ from bridle.core.protocol import (
     Configure,
     Decide,
     Delete,
+    Label,
     Pin,
     Prompt,
     Record,
@@ -35,7 +36,7 @@ from bridle.core.session_status import RunStatus
 from bridle.core.summary import SessionSummary
 from bridle.stores.projector import SessionProjector
 from bridle.surfaces.cli.confirm import ask_confirmation
-from bridle.surfaces.cli.options import resolve_options, session_options
+from bridle.surfaces.cli.options import parse_labels, resolve_options, session_options
 from bridle.surfaces.cli.output.data import print_json
 from bridle.surfaces.cli.session_access import run_with_session
 from bridle.surfaces.cli.session_lookup import find_session
@@ -142,6 +143,26 @@ def _write_options(console: Console, options: SessionOptions, *, as_json: bool) 
             continue
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         console.out.line(f"{console.out.paint('name', name)}  {one_line(text)}")
+
+
+def label(args: argparse.Namespace, console: Console) -> int:
+    """Set and remove labels of a session, or print them."""
+    changes: dict[str, str | None] = {**parse_labels(args.labels), **dict.fromkeys(args.remove)}
+
+    async def change(service: SessionApi, session: SessionSummary) -> None:
+        if changes:
+            await service.submit(session.id, Label(changes))
+        labels = (await service.ask(Status(session.id))).facts.labels
+        written = [one_line(f"{name}={value}") for name, value in labels.items()]
+        if changes:
+            console.done(f"session {short_id(session.id)}: {' '.join(written) or 'no labels'}")
+        elif args.json:
+            print_json(console.out, labels)
+        else:
+            for text in written:
+                console.out.line(text)
+
+    return run_with_session(args.session, console, change)
 
 
 # ---------------------------------------------------------------------------- session export

@@ -12,8 +12,9 @@ from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
 from bridle.core.protocol import Outcome, QueuedPrompt, Record, RunEnded, Totals
 from bridle.core.session import fold
-from bridle.core.summary import SessionSummary
+from bridle.core.summary import SessionSummary, has_labels
 from bridle.stores.record_lines import DamagedList
+from bridle.surfaces.cli.options import parse_labels
 from bridle.surfaces.cli.session_lookup import find_session
 from bridle.surfaces.cli.store_access import list_readable_sessions, open_configured_store
 from bridle.surfaces.shared.full_transcript import CodeCall, collect_code_calls, list_visible_messages
@@ -50,15 +51,19 @@ class SessionView(Struct, frozen=True):
 
 def list_sessions(args: argparse.Namespace, console: Console) -> int:
     """List the sessions, newest first."""
+    labels = parse_labels(args.label)
     damage: DamagedList | None = None
     try:
         sessions: Sequence[SessionSummary] = asyncio.run(_list(console, archived=args.all))
     except DamagedList as error:
         sessions, damage = error.sessions, error
+    sessions = [session for session in sessions if has_labels(session, labels)]
     if args.json:
         console.out.json(json.format(json.encode(sessions), indent=2))
     elif sessions:
         _write_table(console.out, _rows(sessions))
+    elif labels and damage is None:
+        console.warn("no session has these labels")
     elif console.err.is_terminal and damage is None:
         console.err.line("no sessions yet")
         console.hint('bridle run "what does this project do"')

@@ -21,6 +21,7 @@ ArgsT = TypeVar("ArgsT", bound=Struct)
 
 MAX_RULES = 200
 MAX_PAGE = 200
+MAX_LABELS = 64
 MAX_SAFE_INT = 2**53 - 1  # the largest integer that every JSON client can represent
 
 PromptText = Annotated[str, Meta(min_length=1, max_length=4 * 1024 * 1024)]
@@ -86,6 +87,10 @@ class RunArgs(Options, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ] = ""
     cwd: Folder = ""
     agent: Annotated[Name, Meta(description="The agent; by default the one of the settings.")] = ""
+    labels: Annotated[
+        dict[str, str],
+        Meta(max_length=MAX_LABELS, description="Labels of a new session, which lists can filter by."),
+    ] = {}
     system: (
         Annotated[str, Meta(max_length=1024 * 1024, description="Instructions instead of the agent's own.")]
         | None
@@ -140,6 +145,7 @@ OwnAction = Literal[
     "rewind",
     "compact",
     "rename",
+    "label",
     "archive",
     "restore",
     "delete",
@@ -188,6 +194,13 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     text: Annotated[
         str, Meta(max_length=4 * 1024 * 1024, description="steer, queue: the message; rename: the title.")
     ] = ""
+    labels: Annotated[
+        dict[str, str | None],
+        Meta(
+            max_length=MAX_LABELS,
+            description="list: only sessions with these; label: those to set, null removes one.",
+        ),
+    ] = {}
     item_id: Annotated[Name, Meta(description="drop: the queued prompt to remove.")] = ""
     call_id: Annotated[Name, Meta(description="decide, reply: the id of the call that asked.")] = ""
     answer: Annotated[Answer, Meta(description="decide: the answer.")] | None = None

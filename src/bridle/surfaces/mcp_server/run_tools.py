@@ -1,7 +1,7 @@
 """`bridle_run` and `bridle_resume`: run a prompt, or resume a cut-off run, to its end."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
@@ -50,6 +50,8 @@ async def run(call: ToolRequest) -> Answered:
     }
     options = args.options(**more)
     if args.session_id:
+        if args.labels:
+            raise UsageError("labels are for a new session", hint="bridle_sessions with action label")
         session, created = await find_session(call.api, args.session_id)
         options = replace(options, agent=args.agent if args.agent not in ("", created.agent) else None)
         where = await asyncio.to_thread(call.context.folders.path, args.cwd) if args.cwd else created.cwd
@@ -62,7 +64,9 @@ async def run(call: ToolRequest) -> Answered:
         where = await asyncio.to_thread(call.context.folders.path, args.cwd)
         prompt = await make_prompt(call.context, args.prompt, options, where, key=args.key)
         title = title_from(args.prompt) if args.prompt != prompt.message.text else ""
-        client_run = await begin_new(call.context, prompt, cwd=where, agent=args.agent, title=title)
+        client_run = await begin_new(
+            call.context, prompt, cwd=where, agent=args.agent, title=title, labels=args.labels
+        )
     return await _follow(call, client_run)
 
 
@@ -169,12 +173,15 @@ async def begin_new(
     cwd: str,
     agent: str = "",
     title: str = "",
+    labels: Mapping[str, str] = {},
     callbacks: ClientTools | None = None,
 ) -> ClientRun:
     """Create a session with a run; delete the session if the prompt is rejected."""
     options = prompt.options
     await check_options(context, options, cwd=cwd, agent=agent)
-    session = await context.api.create(cwd=cwd, agent=agent, title=title, options=options.of_session)
+    session = await context.api.create(
+        cwd=cwd, agent=agent, title=title, options=options.of_session, labels=labels
+    )
     try:
         first = replace(prompt, options=options.of_run)
         client_run = await context.runs.begin(session, first, callbacks)

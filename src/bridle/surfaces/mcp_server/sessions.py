@@ -20,6 +20,7 @@ from bridle.core.protocol import (
     Decide,
     Delete,
     DropQueued,
+    Label,
     Outcome,
     Prompt,
     QuestionAsked,
@@ -42,7 +43,7 @@ from bridle.core.queries import (
 )
 from bridle.core.revision import FileChange
 from bridle.core.session import Session
-from bridle.core.summary import SessionSummary
+from bridle.core.summary import SessionSummary, has_labels
 from bridle.surfaces.mcp_server.arguments import (
     ALL_SESSIONS_ARGS,
     QUERY_ARGS,
@@ -65,7 +66,7 @@ from bridle.surfaces.shared.usage import Stats, count_session_usage
 PAGE = 50
 MAX_PAGE_BYTES = 1024 * 1024
 MAX_TEXT_CHARS = 4 * 1024 * 1024
-EMPTY: tuple[Any, ...] = (None, "", [])
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 """Values that count as missing; 0 does not."""
 
 
@@ -85,6 +86,7 @@ class SessionView(Struct, frozen=True, omit_defaults=True):
     """True while a run is active, in any process."""
     archived: bool
     totals: Totals
+    labels: dict[str, str] = {}
     run_id: RunId | None = None
     """The latest run, if its end is not recorded."""
     outcome: Outcome | None = None
@@ -147,7 +149,8 @@ async def sessions(call: ToolRequest) -> Answered:
 
 
 async def _list(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
-    found = await call.api.ask(ListSessions(archived=bool(args.archived)))
+    listed = await call.api.ask(ListSessions(archived=bool(args.archived)))
+    found = [one for one in listed if has_labels(one, args.labels)]
     end = args.after + (args.limit or PAGE)
     page = list(found[args.after : end])
     return SessionsAnswer(action="list", sessions=page, next=end if end < len(found) else None)
@@ -174,6 +177,7 @@ def _view(session_id: SessionId, session: Session, *, is_active: bool) -> Sessio
         is_active=is_active,
         archived=facts.archived,
         totals=facts.totals,
+        labels=facts.labels,
         run_id=run.run_id if run is not None else None,
         outcome=session.last.outcome if session.last is not None and run is None else None,
         text=session.last.text if session.last is not None and run is None else "",
@@ -346,7 +350,7 @@ async def _tell_list(call: ToolRequest) -> None:
 
 
 ACTIONS: Mapping[Action, SessionAction] = {
-    "list": SessionAction(_list, (), ("archived", "after", "limit")),
+    "list": SessionAction(_list, (), ("archived", "labels", "after", "limit")),
     "read": SessionAction(_read),
     "history": SessionAction(_history, takes=("after", "limit")),
     "transcript": SessionAction(_export),
@@ -365,6 +369,7 @@ ACTIONS: Mapping[Action, SessionAction] = {
     ),
     "compact": SessionAction(_command(lambda args: Compact(args.keep)), takes=("keep",)),
     "rename": SessionAction(_command(lambda args: Rename(args.text)), ("session_id", "text")),
+    "label": SessionAction(_command(lambda args: Label(args.labels)), ("session_id", "labels")),
     "archive": SessionAction(_command(lambda args: Archive())),
     "restore": SessionAction(_command(lambda args: Archive(archived=False))),
     "delete": SessionAction(_delete),

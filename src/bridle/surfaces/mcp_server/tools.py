@@ -79,7 +79,8 @@ OFFERS: Mapping[str, ToolDefinition] = {
         "JSON or an HTML page. usage: what it and its sub-agents have used. "
         + "".join(f"{row.action}: {row.doc[0].lower()}{row.doc[1:]}. " for row in SESSION_QUERIES)
         + "cancel, steer (text reaches the active run), queue (text runs next), drop, decide (answer "
-        "an approval), reply (answer a question), fork, rewind, compact, rename, archive, restore, delete.",
+        "an approval), reply (answer a question), fork, rewind, compact, rename, label, "
+        "archive, restore, delete.",
         sessions.ANY_ANSWER,
     ),
     "bridle_folder": ToolDefinition(
