@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
+from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message, Text, ToolResult, user_message
 from bridle.core.protocol import (
+    Compacted,
+    KernelSaved,
     MessageAdded,
     SessionCreated,
     TurnEnded,
@@ -116,3 +119,48 @@ def test_a_fork_of_a_fork_is_the_same_conversation(log: Log, cut: float):
     grandchild = records_of(*fork_at(child, len(child), CHILD))
 
     assert fold(grandchild).messages == fold(child).messages
+
+
+@pytest.mark.parametrize(
+    ("count", "taken", "forked_at"), [(0, 0, 1), (1, 1, 2), (2, 1, 3), (3, 3, 5), (4, 4, 7)]
+)
+def test_a_fork_takes_the_first_messages_and_leaves_out_a_call_without_its_result(
+    count: int, taken: int, forked_at: int
+):
+    records = records_of(
+        CREATED,
+        MessageAdded(user_message("go"), "prompt", 3),
+        replied(A),
+        finished(A),
+        TurnEnded(R, 1, USAGE, CONTEXT),
+        replied(text="done"),
+        KernelSaved("late"),
+    )
+    created, *copies = fork_at(records, 7, CHILD, count)
+    whole = [event for event in fork_at(records, 7, CHILD)[1:] if isinstance(event, MessageAdded)]
+
+    assert created == replace(CHILD, forked_at=forked_at)
+    assert copies == [*whole[:taken], *([KernelSaved("late")] if count == 4 else [])]
+
+
+def test_the_first_messages_after_a_compaction_begin_with_the_summary():
+    summary = Compacted(user_message("sum"), 1, 7, 0, 0, 0, 0, summary="sum")
+    records = records_of(
+        CREATED,
+        *(MessageAdded(user_message(text)) for text in ("one", "two", "three")),
+        summary,
+        MessageAdded(user_message("four")),
+    )
+    [_, first, second] = fork_at(records, 6, CHILD, 2)
+
+    assert isinstance(first, Compacted)
+    assert first.message == summary.message
+    assert isinstance(second, MessageAdded)
+    assert second.message.text == "three"
+
+
+@pytest.mark.parametrize("count", [-1, 2])
+def test_more_messages_than_there_are_are_refused(count: int):
+    records = records_of(CREATED, MessageAdded(user_message("go")))
+    with pytest.raises(UsageError, match=f"the session has 1 messages, not {count}"):
+        fork_at(records, 2, CHILD, count)

@@ -5,22 +5,25 @@ from typing import Any
 import pytest
 
 from bridle.core.budget import Limits
-from bridle.core.errors import UsageError
+from bridle.core.errors import SessionBusy, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message, Text, ToolCall, user_message
 from bridle.core.ports import ToolOutput
 from bridle.core.protocol import (
+    ApprovalRequested,
     Configure,
     Fork,
     Label,
+    MessageAdded,
     Prompt,
+    Push,
     Rewind,
     RunOptions,
     RunStarted,
     SessionConfigured,
     SessionOptions,
 )
-from bridle.core.queries import ListSessions, PreviewContext, Status
+from bridle.core.queries import ListSessions, PreviewContext, Records, Status
 from bridle.core.session_api import ForkReceipt
 from bridle.core.tool import ToolSpec
 from bridle.sessions.command_checks import merge_options
@@ -324,6 +327,56 @@ async def test_messages_that_no_session_can_begin_with_are_refused(messages: lis
     async with Stage(Play()) as stage:
         with pytest.raises(UsageError):
             await stage.service.create(cwd="/", messages=messages)
+
+
+async def test_messages_are_added_between_runs_and_the_next_run_sends_them():
+    play = Play(says("one"), says("two"))
+    added = (Message("assistant", (Text("By the way."),)), user_message("I see."))
+    async with Stage(play) as stage:
+        await stage.run("go")
+        await stage.service.submit(stage.session, Push(added))
+        await stage.run("and now?")
+        records = await stage.service.ask(Records(stage.session))
+
+    assert play.requests[1].messages[2:] == (*added, user_message("and now?"))
+    sources = [one.event.source for one in records if isinstance(one.event, MessageAdded)]
+    assert sources == ["prompt", "import", "import", "prompt"]
+
+
+async def test_messages_are_not_added_while_a_run_is_active():
+    tool = SmallTool("look", lambda on: "seen", access="write")
+    async with Stage(Play(says("", call("c", "look")), says("done")), tools=[tool]) as stage:
+        await stage.prompt("go")
+        await stage.until(ApprovalRequested)
+        with pytest.raises(SessionBusy):
+            await stage.service.submit(stage.session, Push((user_message("x"),)))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        (),
+        (Message("assistant", (Text("The session is empty."),)),),
+        (user_message("x"), Message("tool", (Text("x"),))),
+        (user_message("x"),) * 1001,
+    ],
+)
+async def test_messages_that_cannot_be_added_are_refused(messages: tuple[Message, ...]):
+    async with Stage(Play()) as stage:
+        with pytest.raises(UsageError):
+            await stage.service.submit(stage.session, Push(messages))
+
+
+async def test_a_fork_takes_the_first_messages():
+    play = Play(says("one"), says("two"), says("three"))
+    async with Stage(play) as stage:
+        await stage.run("go")
+        await stage.run("more")
+        await stage.service.submit(stage.session, Fork(session_id=SessionId("fork"), messages=2))
+        stage.session = SessionId("fork")
+        await stage.run("else")
+
+    assert [message.text for message in play.requests[2].messages] == ["go", "one", "else"]
 
 
 # ---------------------------------------------------------------------------- labels

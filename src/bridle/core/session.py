@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from bridle.core.budget import Limits, Spend
 from bridle.core.context import ContextUsage, Counted
-from bridle.core.errors import StoreCorrupt
+from bridle.core.errors import StoreCorrupt, UsageError
 from bridle.core.facts import NO_MODEL, facts_after, pins_after
 from bridle.core.ids import CallId, RunId
 from bridle.core.messages import Message, Usage
@@ -64,21 +64,42 @@ from bridle.core.transcript import Transcript, drop_rewound, transcript_of
 # Forks: which messages, pins and kernel state a new session copies from its parent.
 
 
-def fork_at(records: Iterable[Record], seq: int, child: SessionCreated) -> list[Event]:
-    """Return the first events of a child session, with the parent's messages up to `seq`.
+def fork_at(
+    records: Iterable[Record], seq: int, child: SessionCreated, messages: int | None = None
+) -> list[Event]:
+    """Return the first events of a child session, with the parent's messages up to `seq`, or the first few.
 
-    A message with a call whose result comes after `seq` is left out, so that the child can take a prompt at
-    once.
+    A message with a call whose result comes later is left out, so that the child can take a prompt at once.
+    Raises UsageError if there are fewer messages.
     """
     before = [record for record in records if record.seq <= seq]
     past = drop_rewound(before)
     transcript = transcript_of(past)
+    if messages is not None:
+        seq = _seq_of_messages(past, messages)
+        past = [record for record in past if record.seq <= seq]
+        del transcript.messages[messages:]
     while transcript.messages and transcript.messages[-1].message.calls:
         transcript.messages.pop()
     snapshot = snapshot_at(past)
     kernel = [KernelSaved(snapshot)] if snapshot else []
     pins = [Pinned(text) for text in _pins_of(before)]
     return [replace(child, forked_at=seq), *_copies(transcript), *kernel, *pins]
+
+
+def _seq_of_messages(past: Sequence[Record], count: int) -> int:
+    """Return the last record before the message after the first `count`; raises UsageError."""
+    transcript = Transcript()
+    added: list[int] = []  # the record that added each message
+    for record in past:
+        transcript.apply(record.event)
+        if isinstance(record.event, Compacted):
+            kept = len(transcript.messages) - 1
+            added = [record.seq, *added[max(0, len(added) - kept) :]]
+        added += [record.seq] * (len(transcript.messages) - len(added))
+    if not 0 <= count <= len(added):
+        raise UsageError(f"the session has {len(added)} messages, not {count}")
+    return added[count] - 1 if count < len(added) else past[-1].seq
 
 
 def _copies(transcript: Transcript) -> Iterator[Event]:

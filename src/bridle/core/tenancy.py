@@ -89,6 +89,7 @@ NEEDS: dict[str, Scope] = {
     "rewind": "run",
     "compact": "run",
     "pin": "run",
+    "push": "run",
     "rename": "run",
     "archive": "run",
     "configure": "admin",

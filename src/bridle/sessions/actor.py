@@ -29,6 +29,7 @@ from bridle.core.protocol import (
     Pin,
     Pinned,
     Prompt,
+    Push,
     QueueDropped,
     QueueEdited,
     Rename,
@@ -212,6 +213,8 @@ class Actor:
                 if command.pinned:
                     check_pin(self.journal.session.known.pins, command.text)
                 await self._record(Pinned(command.text, command.pinned))
+            case Push():
+                await self._push(command)
             case Rename():
                 await self._record(SessionTitled(command.title))
             case Configure():
@@ -244,6 +247,11 @@ class Actor:
         await self.runs.settle()
         async with self.runs.between():
             await self._upkeep.rewind(command)
+
+    async def _push(self, command: Push) -> None:
+        await self.runs.settle()
+        async with self.runs.between():
+            await self._upkeep.push(command)
 
     async def _archive(self, command: Archive) -> None:
         await self.runs.settle()

@@ -21,6 +21,7 @@ from bridle.core.protocol import (
     Configure,
     Decide,
     EditQueued,
+    MessageAdded,
     Prompt,
     PromptKey,
     Resume,
@@ -40,6 +41,7 @@ DIGEST_CHARS = 32
 ACTIONS: tuple[Action, ...] = ("allow", "ask", "deny")
 MAX_LABELS = 64
 MAX_LABEL_CHARS = 256
+MAX_MESSAGES = 1_000
 MAX_RULES = 32  # rules in one answer
 
 
@@ -144,20 +146,23 @@ def check_session_options(options: SessionOptions) -> None:
         raise UsageError(error.message, hint=error.hint) from None
 
 
-def check_first_messages(messages: Sequence[Message]) -> None:
-    """Refuse messages that no session can begin with; raises UsageError."""
+def add_messages(messages: Sequence[Message], *, is_first: bool) -> list[MessageAdded]:
+    """Return the events that add a client's messages; raises UsageError for what no request could send."""
+    if len(messages) > MAX_MESSAGES:
+        raise UsageError(f"more than {MAX_MESSAGES:,} messages at once")
     for message in messages:
-        _check_types(message, Message, "a first message is invalid")
+        _check_types(message, Message, "a message is invalid")
         is_plain = all(isinstance(part, Text | Media) for part in message.parts)
         if message.role not in ("user", "assistant") or not message.parts or not is_plain:
-            raise UsageError("a session can begin with text and media of the user and the assistant only")
-    if messages and messages[0].role != "user":
+            raise UsageError("a client can add text and media of the user and the assistant only")
+    if is_first and messages and messages[0].role != "user":
         raise UsageError("the first message of a session must be the user's")
     if sum(len(message.text.encode()) for message in messages) > MAX_PROMPT_BYTES:
         raise UsageError(
-            f"the first messages are longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
+            f"the messages are longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
         )
+    return [MessageAdded(message, "import", estimate_message(message)) for message in messages]
 
 
 def changed_labels(now: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:

@@ -7,7 +7,6 @@ from typing import Any, TypeVar, overload
 
 from msgspec.structs import replace
 
-from bridle.core.context import estimate_message
 from bridle.core.errors import SessionBusy, SessionNotRunning, UsageError
 from bridle.core.ids import RunId, SessionId, is_session_id
 from bridle.core.mcp_servers import MCP_PREFIX
@@ -22,7 +21,6 @@ from bridle.core.protocol import (
     Delete,
     Delta,
     Fork,
-    MessageAdded,
     Notice,
     Prompt,
     Record,
@@ -39,7 +37,7 @@ from bridle.core.tenancy import tenant_of
 from bridle.sessions.actor import Actor
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.run_children import SubAgents
-from bridle.sessions.command_checks import changed_labels, check_first_messages, check_session_options
+from bridle.sessions.command_checks import add_messages, changed_labels, check_session_options
 from bridle.sessions.engine import Engine
 from bridle.sessions.live_sessions import LiveSessions, require_session_id, watch_session
 from bridle.sessions.queries import Queries
@@ -76,13 +74,12 @@ class SessionService:
     ) -> SessionId:
         """Create a session; raises ConfigError for an unknown agent, UsageError for what no run could use."""
         check_session_options(options)
-        check_first_messages(messages)
+        first = add_messages(messages, is_first=True)
         made = changed_labels({}, labels)
         session = self._named(session_id)
         agent = agent or self._engine.settings.agent
         self._engine.load_agent(agent, cwd)
         created = SessionCreated(session, cwd, agent, title, options=options, labels=made)
-        first = [MessageAdded(message, "import", estimate_message(message)) for message in messages]
         await self._engine.store.append(session, 0, [created, *first])
         self._bus.announce(session)
         return session
@@ -179,7 +176,7 @@ class SessionService:
             parent=session,
             options=known.settings,
         )
-        events = fork_at(records, command.at or records[-1].seq, origin)
+        events = fork_at(records, command.at or records[-1].seq, origin, command.messages)
         await self._engine.store.append(child, 0, events)
         self._bus.announce(child)
         return ForkReceipt(len(events), session=child)

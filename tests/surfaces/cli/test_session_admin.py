@@ -34,6 +34,17 @@ def test_a_fork_at_an_event(bridle: Bridle, session: str):
     assert steady(beyond.err) == f"error: session ID has events 1 to {last}, not 999\n"
 
 
+def test_a_message_is_added_without_a_run_and_a_fork_takes_the_first(bridle: Bridle, session: str):
+    pushed = bridle("session", "push", session, "know", "this", "--role", "assistant")
+    forks = [bridle("session", "fork", session, "--messages", count).out.strip() for count in ("1", "3")]
+    beyond = bridle("session", "fork", session, "--messages", "9")
+
+    assert pushed == Done(0, "", "")
+    assert bridle("session", "show", forks[0]).out.endswith("\nyou\n  the first\n")
+    assert bridle("session", "show", forks[1]).out.endswith("assistant\n  one\n  know this\n")
+    assert beyond == Done(64, "", "error: the session has 3 messages, not 9\n")
+
+
 def test_a_new_title(bridle: Bridle, session: str):
     assert bridle("session", "rename", session, "  a better\n title ") == Done(0, "", "")
     assert bridle.sessions()[0]["title"] == "a better title"

@@ -50,6 +50,18 @@ async def test_sessions_are_listed_page_by_page(home: Path):
         assert "next" not in rest
 
 
+async def test_messages_are_added_without_a_run_and_a_fork_takes_the_first(home: Path):
+    play = Play(says("hello"), says("again"))
+    async with Stage(play) as stage, serving(stage.service, home) as server, connected(server) as client:
+        await stage.run("hi")
+        await do(client, "push", session_id="play", text="know this")
+        fork = (await do(client, "fork", session_id="play", messages=1))["session_id"]
+        await client.call_tool("bridle_run", {"prompt": "and?", "session_id": "play"})
+
+        assert [message.text for message in play.requests[1].messages] == ["hi", "hello", "know this", "and?"]
+        assert (await do(client, "read", session_id=fork))["session"]["totals"]["messages"] == 1
+
+
 async def test_sessions_have_labels(home: Path):
     async with (
         Stage(Play(says("hello"), says("again"))) as stage,

@@ -354,6 +354,29 @@ async def test_what_belongs_to_one_run_is_no_option_of_a_session(tmp_path: Path)
             await session.configure(until="true")
 
 
+async def test_a_session_begins_with_messages_and_takes_more_of_them(tmp_path: Path):
+    play = Play(says("one"), says("two"), says("three"))
+    async with opened(play, tmp_path) as b:
+        session = await b.session(
+            messages=["Know this.", bridle.Message("assistant", (bridle.Text("I do."),))]
+        )
+        await session.push("Know that, too.")
+        await session.run("And?")
+        fork = await session.fork(messages=2)
+        await fork.run("What?")
+        child = await session.spawn(messages=["Only this."])
+        await child.run("Who?")
+        with pytest.raises(bridle.UsageError, match="messages are a list"):
+            await b.session(messages="no list")
+
+    texts = [[message.text for message in request.messages] for request in play.requests]
+    assert texts == [
+        ["Know this.", "I do.", "Know that, too.", "And?"],
+        ["Know this.", "I do.", "What?"],
+        ["Only this.", "Who?"],
+    ]
+
+
 async def test_a_session_has_labels(tmp_path: Path):
     async with opened(ScriptedProvider.of("one"), tmp_path) as b:
         session = await b.session(labels={"team": "red", "old": "x"})

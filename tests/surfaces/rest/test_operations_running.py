@@ -363,6 +363,30 @@ async def test_under_one_key_a_fork_is_made_once(home: Path, tmp_path: Path, env
     assert too_far.status_code == 400
 
 
+async def test_a_session_begins_with_messages_and_a_fork_takes_the_first(
+    home: Path, tmp_path: Path, env: dict[str, str]
+):
+    async with opened(home, tmp_path, env, [{"text": "Hello."}]) as house:
+        first = [{"role": "user", "content": "Know this."}, {"role": "assistant", "content": "I do."}]
+        body = {"prompt": "Later.", "initial_turn": "deferred", "messages": first}
+        session = (await house.post("/sessions", body)).json()["session_id"]
+        message = {"role": "user", "parts": [{"type": "text", "text": "Know that."}]}
+        pushed = await house.post(f"/sessions/{session}/commands", {"type": "push", "messages": [message]})
+        fork = (await house.post(f"/sessions/{session}/fork", {"messages": 2})).json()["session_id"]
+        texts = [
+            [
+                one["parts"][0]["text"]
+                for one in (await house.get(f"/sessions/{each}/context")).json()["messages"]
+            ]
+            for each in (session, fork)
+        ]
+        wrong = await house.post("/sessions", {**body, "messages": [first[1]]})
+
+    assert pushed.status_code == 200
+    assert texts == [["Know this.", "I do.", "Later.", "Know that."], ["Know this.", "I do."]]
+    assert wrong.status_code == 400
+
+
 async def test_sessions_are_created_with_labels_and_listed_by_them(
     home: Path, tmp_path: Path, env: dict[str, str]
 ):

@@ -252,6 +252,18 @@ async def test_another_process_starts_runs_with_what_a_session_was_created_with(
     assert (shown["system"], shown["tools"]) == ("Be brief.", [])
 
 
+async def test_a_session_begins_with_messages_and_a_fork_takes_the_first():
+    play = Play(says("Hello."), says("Again."))
+    async with Stage(play) as stage, talking(stage.service) as talk:
+        first = [{"role": "user", "content": "Know this."}, {"role": "assistant", "content": "I do."}]
+        made = await talk.call("session/create", prompt="And?", model="scripted/play", messages=first)
+        fork = await talk.call("session/fork", session_id=made["session_id"], messages=2)
+        await talk.call("turn/start", session_id=fork["session_id"], prompt="What?")
+
+        texts = [[message.text for message in request.messages] for request in play.requests]
+        assert texts == [["Know this.", "I do.", "And?"], ["Know this.", "I do.", "What?"]]
+
+
 async def test_sessions_are_listed_by_their_labels():
     async with Stage(Play()) as stage, talking(stage.service) as talk:
         made = {

@@ -188,6 +188,13 @@ class Pin(CommandKind, frozen=True):
     pinned: bool = True
 
 
+class Push(CommandKind, frozen=True):
+    """Add messages to the session without a run, in the order given; refused while a run is active."""
+
+    messages: tuple[Message, ...]
+    """Text and media of the user and the assistant."""
+
+
 class Rename(CommandKind, frozen=True):
     """Give the session a title."""
 
@@ -222,6 +229,8 @@ class Fork(CommandKind, frozen=True):
     """The sequence number of the last record to take; None for all."""
     session_id: SessionId | None = None
     """The name of the child."""
+    messages: int | None = None
+    """How many of the messages up to there to take, the oldest first; None for all."""
 
 
 class Delete(CommandKind, frozen=True):
@@ -240,6 +249,7 @@ Command = (
     | Rewind
     | Compact
     | Pin
+    | Push
     | Rename
     | Configure
     | Label

@@ -3,11 +3,12 @@
 import asyncio
 
 from bridle.core.errors import UsageError
-from bridle.core.protocol import Checkpoint, Rewind
+from bridle.core.protocol import Checkpoint, Push, Rewind
 from bridle.core.recovery import INTERRUPTED, NOT_RUN, close_calls, make_run_end
 from bridle.core.session import RunState
 from bridle.sessions.children.orphans import keeper_of, record_late_changes
 from bridle.sessions.children.run_children import SubAgents
+from bridle.sessions.command_checks import add_messages
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.rewind import rewind
@@ -51,6 +52,14 @@ class Maintenance:
         if keeper is not None:
             await asyncio.to_thread(keeper.confirm)
         await journal.reload()
+
+    async def push(self, command: Push) -> None:
+        """Add messages of a client; raises UsageError for none, and for what no request could send."""
+        added = add_messages(command.messages, is_first=not self._journal.session.messages)
+        if not added:
+            raise UsageError("there is no message to add")
+        await self.close_interrupted()
+        await self._journal.record(*added)
 
     async def compact(self, setup: Setup, keep: str) -> None:
         """Compact the conversation; raises UsageError if that would change nothing."""

@@ -208,6 +208,19 @@ def _add_commanding(group: Commands) -> None:
         add_session_argument(command)
         command.add_argument("text", metavar="TEXT", nargs="+", help="the text")
 
+    push = add_command(
+        group,
+        "push",
+        "session_commands:push",
+        "add a message without starting a run",
+        description="Add a message that the model reads with the next prompt. Starts no run.",
+    )
+    add_session_argument(push)
+    push.add_argument("text", metavar="TEXT", nargs="+", help="the text")
+    push.add_argument(
+        "--role", choices=["user", "assistant"], default="user", help="whose message it is (default: user)"
+    )
+
     decide = add_command(
         group,
         "decide",
@@ -233,7 +246,11 @@ def _add_changing(group: Commands) -> None:
         group, "fork", "session_commands:fork", "start a new session with the messages of another"
     )
     add_session_argument(fork)
-    fork.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
+    end = fork.add_mutually_exclusive_group()
+    end.add_argument("--at", metavar="SEQ", type=int, help="only up to this event (default: all)")
+    end.add_argument(
+        "--messages", metavar="N", type=int, help="only the first N messages, as the model gets them"
+    )
 
     configure = add_command(
         group,

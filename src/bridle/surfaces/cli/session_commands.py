@@ -10,7 +10,7 @@ import msgspec
 from bridle.core.compaction import check_pin
 from bridle.core.errors import BridleError, SessionError, SessionNotRunning, UsageError
 from bridle.core.ids import CallId
-from bridle.core.messages import user_message
+from bridle.core.messages import Message, Text, user_message
 from bridle.core.protocol import (
     ApprovalRequested,
     Archive,
@@ -25,6 +25,7 @@ from bridle.core.protocol import (
     Label,
     Pin,
     Prompt,
+    Push,
     Record,
     Rename,
     SessionOptions,
@@ -210,7 +211,7 @@ def fork(args: argparse.Namespace, console: Console) -> int:
     """Fork a session and print the id of the new one."""
 
     async def change(service: SessionApi, session: SessionSummary) -> None:
-        console.out.line(await fork_session(service, session.id, args.at))
+        console.out.line(await fork_session(service, session.id, args.at, messages=args.messages))
 
     return run_with_session(args.session, console, change)
 
@@ -269,6 +270,17 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     async def work(api: SessionApi, session: SessionSummary) -> None:
         receipt = await _submit(api, session, Prompt(user_message(_text(args))))
         console.done("the run has started" if receipt.run_id else "queued; it starts when the run ends")
+
+    return run_with_session(args.session, console, work)
+
+
+def push(args: argparse.Namespace, console: Console) -> int:
+    """Add a message without starting a run."""
+    message = Message(args.role, (Text(_text(args)),))
+
+    async def work(api: SessionApi, session: SessionSummary) -> None:
+        await api.submit(session.id, Push((message,)))
+        console.done(f"session {short_id(session.id)}: added; the model reads it with the next prompt")
 
     return run_with_session(args.session, console, work)
 

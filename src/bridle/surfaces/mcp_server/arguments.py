@@ -138,6 +138,7 @@ OwnAction = Literal[
     "cancel",
     "steer",
     "queue",
+    "push",
     "drop",
     "decide",
     "reply",
@@ -192,7 +193,8 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     upto: Annotated[Count, Meta(description=f"{_actions('upto')}: up to which record.")] | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] | None = None
     text: Annotated[
-        str, Meta(max_length=4 * 1024 * 1024, description="steer, queue: the message; rename: the title.")
+        str,
+        Meta(max_length=4 * 1024 * 1024, description="steer, queue, push: the message; rename: the title."),
     ] = ""
     labels: Annotated[
         dict[str, str | None],
@@ -211,6 +213,7 @@ class SessionsArgs(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     seq: (
         Annotated[Count, Meta(description=f"{_actions('seq', 'fork', 'rewind')}: after which record.")] | None
     ) = None
+    messages: Annotated[Count, Meta(description="fork: only this many messages, the oldest.")] | None = None
     scope: Annotated[RewindScope, Meta(description="rewind: what to restore.")] | None = None
     keep: Annotated[str, Meta(max_length=10_000, description="compact: what the summary must keep.")] = ""
     format: (

@@ -186,7 +186,7 @@ async def resume(call: ToolRequest) -> Answered:
     if results:
         raise UsageError(f"session {session} does not wait for results", hint="leave tool_results out")
     if not args.prompt:
-        raise UsageError(f"session {session}has nothing to continue with", hint="give a prompt")
+        raise UsageError(f"session {session} has nothing to continue with", hint="give a prompt")
     order = args.order(args.prompt)
     prompt = await _prompt(call, order, created.cwd)
     callbacks = ClientTools(order.tools) if order.tools else None

@@ -23,6 +23,7 @@ from bridle.core.protocol import (
     Label,
     Outcome,
     Prompt,
+    Push,
     QuestionAsked,
     Rename,
     Reply,
@@ -332,7 +333,7 @@ async def _reply(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
 
 async def _fork(call: ToolRequest, args: SessionsArgs) -> SessionsAnswer:
     session, _ = await find_session(call.api, args.session_id)
-    child = await fork_session(call.api, session, args.seq)
+    child = await fork_session(call.api, session, args.seq, messages=args.messages)
     await _tell_list(call)
     return SessionsAnswer(action="fork", session_id=child)
 
@@ -360,10 +361,11 @@ ACTIONS: Mapping[Action, SessionAction] = {
     "cancel": SessionAction(_command(lambda args: Cancel(args.reason)), takes=("reason",)),
     "steer": SessionAction(_command(lambda args: Steer(user_message(args.text))), ("session_id", "text")),
     "queue": SessionAction(_queue, ("session_id", "text")),
+    "push": SessionAction(_command(lambda args: Push((user_message(args.text),))), ("session_id", "text")),
     "drop": SessionAction(_command(lambda args: DropQueued(args.item_id)), ("session_id", "item_id")),
     "decide": SessionAction(_decide, ("session_id", "call_id", "answer"), ("reason",)),
     "reply": SessionAction(_reply, ("session_id", "call_id"), ("answers",)),
-    "fork": SessionAction(_fork, takes=("seq",)),
+    "fork": SessionAction(_fork, takes=("seq", "messages")),
     "rewind": SessionAction(
         _command(lambda args: Rewind(args.seq or 0, args.scope or "all")), ("session_id", "seq"), ("scope",)
     ),

@@ -78,9 +78,9 @@ OFFERS: Mapping[str, ToolDefinition] = {
         "history: its records. transcript: the conversation as Markdown. export: the session as Markdown, "
         "JSON or an HTML page. usage: what it and its sub-agents have used. "
         + "".join(f"{row.action}: {row.doc[0].lower()}{row.doc[1:]}. " for row in SESSION_QUERIES)
-        + "cancel, steer (text reaches the active run), queue (text runs next), drop, decide (answer "
-        "an approval), reply (answer a question), fork, rewind, compact, rename, label, "
-        "archive, restore, delete.",
+        + "cancel, steer (text reaches the active run), queue (text runs next), push (add text without a "
+        "run), drop, decide (answer an approval), reply (answer a question), fork, rewind, compact, rename, "
+        "label, archive, restore, delete.",
         sessions.ANY_ANSWER,
     ),
     "bridle_folder": ToolDefinition(

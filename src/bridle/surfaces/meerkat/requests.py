@@ -196,6 +196,13 @@ UNOFFERED = (
 """Fields that Meerkat has and Bridle does not offer by request: rejected if set."""
 
 
+class FirstMessage(Struct, frozen=True, forbid_unknown_fields=True):
+    """A message that a new session begins with, before its prompt."""
+
+    role: Literal["user", "assistant"]
+    content: Content
+
+
 class CreateParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A new session and its first run."""
 
@@ -204,6 +211,12 @@ class CreateParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The working directory. Bridle's own field, like all that follow."""
     agent: str = ""
     title: Annotated[str, Meta(max_length=1_000)] = ""
+    messages: Annotated[list[FirstMessage], Meta(max_length=MAX_BLOCKS)] = field(default_factory=list)
+
+    @property
+    def first_messages(self) -> tuple[Message, ...]:
+        """The messages before the prompt; raises UsageError, and Refused for media that is not inline."""
+        return tuple(Message(one.role, tuple(to_parts(one.content))) for one in self.messages)
 
 
 class TurnParams(RunParams, frozen=True, kw_only=True, forbid_unknown_fields=True):

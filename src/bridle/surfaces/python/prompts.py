@@ -39,6 +39,13 @@ async def to_message(prompt: PromptLike) -> Message:
     return await in_thread(lambda: Message("user", tuple(map(_part, parts))))
 
 
+async def to_messages(prompts: Sequence[PromptLike]) -> tuple[Message, ...]:
+    """Convert several prompts to messages; raises UsageError."""
+    if isinstance(prompts, str | Message | Path | Media):
+        raise UsageError("messages are a list", hint='messages=["the first", "the second"]')
+    return tuple([await to_message(prompt) for prompt in prompts])
+
+
 def _part(part: PromptPart) -> Part:
     match part:
         case str():

@@ -28,6 +28,7 @@ from bridle.core.summary import SessionSummary
 from bridle.surfaces.python.hooks import Hook, convert_hooks
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, merge_options, options_left, options_of_session
+from bridle.surfaces.python.prompts import PromptLike, to_messages
 from bridle.surfaces.python.session import Session
 from bridle.surfaces.python.tools import ToolLike, to_tools
 from bridle.surfaces.shared.folder_info import AgentRow, Folders, ModelView, RuleList
@@ -127,14 +128,15 @@ class Bridle:
         agent: str = "",
         title: str = "",
         labels: Mapping[str, str] = {},
+        messages: Sequence[PromptLike] = (),
         tools: Sequence[ToolLike] = (),
         **options: Unpack[RunKeywords],
     ) -> Session:
         """Start a session, or continue one: that with the id, or the `newest` of the folder.
 
         A new session keeps its options, those of `open` included: all its runs start with them, in any
-        process. For a session that exists, they are those of the runs that this object starts. `labels` are
-        for a new session, too; `sessions` lists them.
+        process. For a session that exists, they are those of the runs that this object starts. `labels`,
+        which `sessions` lists, and `messages`, which it begins with, are for a new session only.
         An unknown id starts a session with that id. `tools` are for this session only: typed functions and
         dispatchers, which cannot ask questions or show output. Raises ConfigError for an unknown agent.
         """
@@ -153,9 +155,16 @@ class Bridle:
         if found is None:
             agent = agent or self._opening.agent
             made = options_of_session(merged, folder, host.environ)
+            first = await to_messages(messages)
             try:
                 named = await host.api.create(
-                    cwd=folder, agent=agent, title=title, session_id=named, options=made, labels=labels
+                    cwd=folder,
+                    agent=agent,
+                    title=title,
+                    session_id=named,
+                    options=made,
+                    labels=labels,
+                    messages=first,
                 )
                 merged = options_left(merged)
             except SessionConflict:  # another client has just created it

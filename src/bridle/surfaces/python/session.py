@@ -24,6 +24,7 @@ from bridle.core.protocol import (
     Delta,
     Label,
     Prompt,
+    Push,
     Record,
     Rename,
     Reply,
@@ -59,7 +60,7 @@ from bridle.surfaces.python.options import (
     options_of_session,
     run_options,
 )
-from bridle.surfaces.python.prompts import PromptLike, to_message
+from bridle.surfaces.python.prompts import PromptLike, to_message, to_messages
 from bridle.surfaces.python.results import RunResult
 from bridle.surfaces.python.stream import RunStream
 from bridle.surfaces.shared.export import FORMATS, Format
@@ -285,22 +286,38 @@ class Session:
     # ------------------------------------------------------------------ child sessions
 
     async def fork(
-        self, at: int | None = None, *, session_id: str | None = None, **options: Unpack[RunKeywords]
+        self,
+        at: int | None = None,
+        *,
+        messages: int | None = None,
+        session_id: str | None = None,
+        **options: Unpack[RunKeywords],
     ) -> "Session":
         """Start a child session with the messages up to record `at`, by default all.
 
-        It keeps the options of this session, with those given.
+        With `messages`, it has only so many of them, the oldest, counted as in `messages()`. It keeps the
+        options of this session, with those given.
         """
         named = SessionId(session_id) if session_id is not None else None
         merged = merge_options(self._options, **options)
-        child = await fork_session(self._host.api, self.id, at, session_id=named)
+        child = await fork_session(self._host.api, self.id, at, messages=messages, session_id=named)
         session = await Session.opened(self._host, child, self.cwd, self._tools, options_left(merged))
         await _keep(session, options_of_session(merged, self.cwd, self._host.environ))
         return session
 
-    async def spawn(self, *, session_id: str | None = None, **options: Unpack[RunKeywords]) -> "Session":
-        """Start a child session without any messages."""
-        return await self.fork(1, session_id=session_id, **options)  # the first record has no messages
+    async def spawn(
+        self,
+        *,
+        messages: Sequence[PromptLike] = (),
+        session_id: str | None = None,
+        **options: Unpack[RunKeywords],
+    ) -> "Session":
+        """Start a child session with these messages only; by default it has none."""
+        first = await to_messages(messages)
+        child = await self.fork(1, session_id=session_id, **options)  # the first record has no messages
+        if first:
+            await child.push(*first)
+        return child
 
     async def configure(self, *, reset: Sequence[str] = (), **options: Unpack[RunKeywords]) -> None:
         """Change the options that the session keeps, for runs that start afterwards, in any process.
@@ -327,6 +344,13 @@ class Session:
     async def compact(self, keep: str = "") -> None:
         """Replace old messages by a summary, now or before the next turn."""
         await self.submit(Compact(keep))
+
+    async def push(self, *messages: PromptLike) -> None:
+        """Add messages without starting a run; raises SessionBusy while one is active.
+
+        A text, file or image is the user's message; a `bridle.Message` may also be the assistant's.
+        """
+        await self.submit(Push(await to_messages(messages)))
 
     async def rename(self, title: str) -> None:
         """Set the session's title."""

@@ -111,6 +111,7 @@ class CommandParams(SessionParams, frozen=True, forbid_unknown_fields=True):
 
 class ForkParams(SessionParams, frozen=True, forbid_unknown_fields=True):
     at: Offset | None = None
+    messages: Offset | None = None
 
 
 class RecordsParams(SessionParams, frozen=True, forbid_unknown_fields=True):
@@ -292,7 +293,9 @@ class Methods:
 
     async def fork(self, params: ForkParams) -> dict[str, str]:
         """Fork a session."""
-        return {"session_id": await fork_session(self._api, parse_session_id(params.session_id), params.at)}
+        session = parse_session_id(params.session_id)
+        child = await fork_session(self._api, session, params.at, messages=params.messages)
+        return {"session_id": child}
 
     async def records(self, params: RecordsParams) -> dict[str, Any]:
         """Return stored records, as many as fit on one line."""

@@ -94,6 +94,7 @@ class RpcRuns:
         cwd = await asyncio.to_thread(self._context.folders.path, params.cwd)
         order = await self._with_skills(to_run_request(params), cwd)
         is_deferred = params.initial_turn == "deferred"
+        prompt = (order.message,) if is_deferred and order.message.parts else ()
         session, is_new = await open_session(
             self._api,
             cwd=cwd,
@@ -102,7 +103,7 @@ class RpcRuns:
             key=order.key,
             options=order.options.of_session,
             labels=params.labels or {},
-            messages=(order.message,) if is_deferred and order.message.parts else (),
+            messages=(*params.first_messages, *prompt),
         )
         order = replace(order, options=order.options.of_run)
         if is_deferred:

@@ -39,10 +39,15 @@ async def export_session(api: SessionApi, session: SessionId, form: "Format" = "
 
 
 async def fork_session(
-    api: SessionApi, session: SessionId, at: int | None = None, *, session_id: SessionId | None = None
+    api: SessionApi,
+    session: SessionId,
+    at: int | None = None,
+    *,
+    messages: int | None = None,
+    session_id: SessionId | None = None,
 ) -> SessionId:
-    """Create a child session with the messages up to record `at` (default: all); return its id."""
-    receipt = await api.submit(session, Fork(at, session_id))
+    """Create a child with the messages up to record `at`, or the first few; by default all. Return its id."""
+    receipt = await api.submit(session, Fork(at, session_id, messages))
     assert isinstance(receipt, ForkReceipt)
     return receipt.session
 

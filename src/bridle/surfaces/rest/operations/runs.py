@@ -134,7 +134,8 @@ async def _create(request: ValidRequest[NewSession, Nothing, Preferring]) -> Res
     if body.initial_turn == "deferred":
         _check_deferred(body)
         known = await _to_run_request(request.context, body, cwd)
-        session, _ = await _open(request, cwd, known.options, (known.message,) if known.message.parts else ())
+        prompt = (known.message,) if known.message.parts else ()
+        session, _ = await _open(request, cwd, known.options, prompt)
         return json_response(Opened(session), 201, {"location": f"/sessions/{session}"})
     run_request = await _to_run_request(request.context, body, cwd)
     session, is_new = await _open(request, cwd, run_request.options)
@@ -219,7 +220,7 @@ async def _open(
     request: ValidRequest[NewSession, Nothing, Preferring],
     cwd: str,
     options: RunOptions,
-    messages: Sequence[Message] = (),
+    prompt: Sequence[Message] = (),
 ) -> tuple[SessionId, bool]:
     body = request.body
     return await open_session(
@@ -229,7 +230,7 @@ async def _open(
         title=body.title,
         key=_key(request),
         options=options.of_session,
-        messages=messages,
+        messages=(*body.first_messages, *prompt),
         labels=body.labels or {},
     )
 

@@ -214,6 +214,8 @@ class Fork(Struct, frozen=True, forbid_unknown_fields=True):
 
     at: Annotated[int, Meta(ge=1, le=MAX_SAFE_INT)] | None = None
     """The last record to copy; all if null."""
+    messages: Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)] | None = None
+    """How many messages to copy, the oldest first; all if null."""
 
 
 class Forked(Struct, frozen=True):
@@ -233,10 +235,10 @@ class Forked(Struct, frozen=True):
     problems=(DUPLICATE_INPUT,),
 )
 async def _fork(request: ValidRequest[Fork, Nothing, Keyed]) -> Response:
-    key, at = request.headers.idempotency_key, request.body.at
+    key, at, messages = request.headers.idempotency_key, request.body.at, request.body.messages
     wanted = session_id_for_key("fork", key) if key else None
     try:
-        child = await fork_session(request.api, request.session, at, session_id=wanted)
+        child = await fork_session(request.api, request.session, at, messages=messages, session_id=wanted)
     except SessionConflict:
         if wanted is None:
             raise
