@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from bridle.core.budget import Share
 from bridle.core.ids import CallId, RunId, SessionId, uuid7
-from bridle.core.messages import Usage
+from bridle.core.messages import Message, Usage
 from bridle.core.tenancy import qualify_session, tenant_of
 
 SPREAD_MS = 1 << 20  # ids differ in their first part, a time; about 17 minutes keep them apart
 
-Inherited = Literal["nothing", "full_history", "last_turns", "summary"]
+Inherited = Literal["nothing", "full_history", "last_turns", "summary", "custom"]
 ChildStage = Literal["running", "waiting", "completed", "failed", "cancelled"]
 """`waiting`: for a person's answer."""
 
@@ -29,6 +29,8 @@ class ChildRequest(Struct, frozen=True):
     inherited: Inherited = "nothing"
     amount: int = 0
     """How many turns for `last_turns`, how many tokens for `summary`."""
+    messages: tuple[Message, ...] = ()
+    """The messages for `custom`."""
     agent: str = ""
     """Empty for the parent's agent."""
     model: str = ""

@@ -687,6 +687,8 @@ TURN = [("assistant", "look"), ("tool", "look")]
         ({"context": "last_turns:2"},
          [("user", "question 1"), ("assistant", "answer 1"), ("user", "go"), *TURN]),
         ({"context": "summary:1"}, []),
+        ({"context": "custom", "messages": ["2 and 1", "what of them?"]},
+         [("user", "2 and 1"), ("assistant", "what of them?")]),
         ({"context": "summary:40"}, [("user", "go"), *TURN]),
         ({"context": "summary:50"},
          [("user", "question 1"), ("assistant", "answer 1"), ("user", "go"), *TURN]),

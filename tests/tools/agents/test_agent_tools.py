@@ -167,6 +167,11 @@ async def test_fork_understands_everything():
         ("agent_spawn", {"prompt": "x", "context": "last_turns:3"}, 'agent_spawn takes no "context"'),
         ("agent_fork", {"prompt": "x", "context": "some"}, "context"),
         ("agent_fork", {"prompt": "x", "context": "last_turns:0"}, "context"),
+        ("agent_fork", {"prompt": "x", "context": "custom"}, "go together"),
+        ("agent_fork", {"prompt": "x", "messages": ["x"]}, "go together"),
+        ("agent_fork", {"prompt": "x", "context": "custom", "messages": ["x", " "]}, "none of them empty"),
+        ("agent_fork", {"prompt": "x", "context": "custom", "messages": ["x"] * 101}, "up to 100 texts"),
+        ("agent_fork", {"prompt": "x", "context": "custom", "messages": [{}]}, "messages"),
         ("agent_fork", {"prompt": "x", "budget_policy": "half"}, "budget_policy"),
         ("agent_fork", {"prompt": "x", "budget_policy": "proportional:3/1"}, "budget_policy"),
         (

@@ -55,6 +55,8 @@ def inherited_messages(order: ChildRequest, messages: Sequence[Counted]) -> list
             return _last_turns(past, order.amount)
         case "summary":
             return _newest(past, order.amount)
+        case "custom":
+            return [Counted(message, estimate_message(message)) for message in order.messages]
 
 
 def _last_turns(past: list[Counted], turns: int) -> list[Counted]:

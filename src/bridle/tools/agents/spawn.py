@@ -9,6 +9,7 @@ from msgspec.json import encode
 from bridle.core.budget import Limits, Share
 from bridle.core.errors import ToolError
 from bridle.core.ids import CallId
+from bridle.core.messages import Message, Role, Text
 from bridle.core.ports import ToolContext, ToolOutput
 from bridle.core.sub_agent import ChildRequest, ChildStatus, Inherited
 from bridle.core.tool import Access, Subject, ToolSpec
@@ -17,8 +18,9 @@ from bridle.tools.paths import printable
 from bridle.tools.tool_support import description, flag_arg, text_arg
 
 MAX_AMOUNT = 10**9
+MAX_MESSAGES = 100
 
-_CONTEXT = re.compile(r"(full_history)|(last_turns|summary):([0-9]{1,9})")
+_CONTEXT = re.compile(r"(full_history|custom)|(last_turns|summary):([0-9]{1,9})")
 _POLICY = re.compile(r"(equal|remaining)|proportional:([0-9.]{1,20})/([0-9.]{1,20})|fixed:([0-9]{1,12})")
 
 
@@ -104,6 +106,7 @@ def _fork_order(args: dict[str, Any], call_id: CallId) -> ChildRequest:
         prompt=_prompt(args),
         inherited=inherited,
         amount=amount,
+        messages=_messages(args, inherited),
         model=_text(args, "model"),
         share=parse_budget_policy(_text(args, "budget_policy")),
         background=flag_arg(args, "background"),
@@ -117,10 +120,11 @@ def parse_context(text: str) -> tuple[Inherited, int]:
     match = _CONTEXT.fullmatch(text.strip() or "full_history")
     if match is None or match[3] == "0":
         raise ToolError(
-            f'"context" cannot be {text[:80]!r}', hint='use "full_history", "last_turns:3" or "summary:2000"'
+            f'"context" cannot be {text[:80]!r}',
+            hint='use "full_history", "last_turns:3", "summary:2000" or "custom"',
         )
     if match[1]:
-        return "full_history", 0
+        return ("custom" if match[1] == "custom" else "full_history"), 0
     return ("last_turns" if match[2] == "last_turns" else "summary"), int(match[3])
 
 
@@ -178,6 +182,17 @@ def _prompt(args: dict[str, Any]) -> str:
     return prompt
 
 
+def _messages(args: dict[str, Any], inherited: Inherited) -> tuple[Message, ...]:
+    """Return the messages of `context: custom`, of the user and the assistant in turn; raises ToolError."""
+    given = args.get("messages") or ()
+    if bool(given) != (inherited == "custom"):
+        raise ToolError('"messages" and "context": "custom" go together', hint="give both or none")
+    if len(given) > MAX_MESSAGES or not all(text.strip() for text in given):
+        raise ToolError(f'"messages" are up to {MAX_MESSAGES} texts, none of them empty')
+    roles: tuple[Role, Role] = ("user", "assistant")
+    return tuple(Message(roles[place % 2], (Text(text),)) for place, text in enumerate(given))
+
+
 def _text(args: dict[str, Any], key: str) -> str:
     return text_arg(args, key).strip() if args.get(key) is not None else ""
 
@@ -218,7 +233,7 @@ _TOOL_ACCESS: dict[str, Any] = {
 _SPAWN_PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "prompt": {"type": "string", "minLength": 1},
+        "prompt": _STRING,
         "agent": _STRING,
         "model": _STRING,
         "system_prompt": _STRING,
@@ -240,8 +255,9 @@ _SPAWN_PARAMETERS: dict[str, Any] = {
 _FORK_PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "prompt": {"type": "string", "minLength": 1},
-        "context": {"type": "string", "pattern": "^(full_history|last_turns:[0-9]+|summary:[0-9]+)$"},
+        "prompt": _STRING,
+        "context": {"type": "string", "pattern": "^(full_history|custom|(last_turns|summary):[0-9]+)$"},
+        "messages": {"type": "array", "items": _STRING},
         "model": _STRING,
         "tool_access": _TOOL_ACCESS,
         "budget_policy": {
