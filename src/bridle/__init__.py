@@ -40,7 +40,7 @@ bridle.kernel.cell CellResult
 bridle.kernel.snapshot TakenSnapshot
 bridle.surfaces.shared.folder_info AgentRow ModelView RuleList
 bridle.surfaces.python.callbacks AnswerCallback Approval Approve
-bridle.surfaces.python.hooks Hook hook
+bridle.surfaces.python.extensions Hook hook
 bridle.surfaces.python.kernel Kernel KernelOptions KernelPool
 bridle.surfaces.python.runtime Bridle open
 bridle.surfaces.python.options RunKeywords

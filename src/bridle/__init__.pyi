@@ -74,8 +74,8 @@ from bridle.kernel.snapshot import TakenSnapshot as TakenSnapshot
 from bridle.surfaces.python.callbacks import AnswerCallback as AnswerCallback
 from bridle.surfaces.python.callbacks import Approval as Approval
 from bridle.surfaces.python.callbacks import Approve as Approve
-from bridle.surfaces.python.hooks import Hook as Hook
-from bridle.surfaces.python.hooks import hook as hook
+from bridle.surfaces.python.extensions import Hook as Hook
+from bridle.surfaces.python.extensions import hook as hook
 from bridle.surfaces.python.kernel import Kernel as Kernel
 from bridle.surfaces.python.kernel import KernelOptions as KernelOptions
 from bridle.surfaces.python.kernel import KernelPool as KernelPool

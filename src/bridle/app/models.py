@@ -60,7 +60,8 @@ class CustomModels:
         """Release every provider."""
         await self._catalog.aclose()
         for provider in self._providers.values():
-            await provider.aclose()
+            if hasattr(provider, "aclose"):  # a small one has nothing to close
+                await provider.aclose()
 
 
 def with_custom_providers(

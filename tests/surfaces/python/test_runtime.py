@@ -207,6 +207,8 @@ class Deep:
     """A tool whose access depends on the call."""
 
     spec = bridle.ToolSpec("deep", "", {"type": "object"})
+    parallel = True
+    access = preview = run = len
 
 
 SCRIPT = """{"replies": [

@@ -25,7 +25,7 @@ from bridle.core.server_views import ServerView
 from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.python.hooks import Hook, convert_hooks
+from bridle.surfaces.python.extensions import Hooks, check_providers, check_store, convert_hooks
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, merge_options, options_left, options_of_session
 from bridle.surfaces.python.prompts import PromptLike, to_messages
@@ -48,12 +48,15 @@ class OpenArguments(Struct, frozen=True):
     tools: Sequence[Tool]
     providers: Mapping[str, Provider]
     store: Store | None
-    hooks: Sequence[Hook]
+    hooks: Hooks
     settings: Mapping[str, Any]
     environ: Mapping[str, str]
 
     def check(self) -> None:
-        """Raise UsageError for arguments that cannot be combined."""
+        """Raise UsageError for objects of the wrong shape, and for arguments that cannot be combined."""
+        check_providers(self.providers)
+        if self.store is not None:
+            check_store(self.store)
         if not self.daemon:
             return
         for name in ("ephemeral", "providers", "store", "hooks", "settings"):
@@ -268,7 +271,7 @@ def open(  # noqa: A001  it is called bridle.open
     tools: Sequence[ToolLike] = (),
     providers: Mapping[str, Provider] = {},
     store: Store | None = None,
-    hooks: Sequence[Hook] = (),
+    hooks: Hooks = (),
     settings: Mapping[str, Any] = {},
     environ: Mapping[str, str] | None = None,
     **options: Unpack[RunKeywords],
@@ -287,7 +290,8 @@ def open(  # noqa: A001  it is called bridle.open
     default the current one, and `agent` is their agent.
 
     A program may pass `tools` (typed functions, tools, dispatchers), `providers` by the name that prefixes
-    their models, a `store` for sessions, and `hooks`. Providers and store are closed with Bridle. `settings`
+    their models, a `store` for sessions, and `hooks`, or functions by name that hooks of
+    the settings call. Providers and store are closed with Bridle. `settings`
     are keys of the [configuration](configuration.md) that override those of files, such as
     `{"retry.max_retries": 0}`; `environ` replaces the environment of the process, including its API keys.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, Unpack, overload
 from bridle.core.errors import BridleError, UsageError
 from bridle.core.ports import Provider, Store
 from bridle.surfaces.python import runtime
-from bridle.surfaces.python.hooks import Hook
+from bridle.surfaces.python.extensions import Hooks
 from bridle.surfaces.python.options import RunKeywords
 from bridle.surfaces.python.prompts import PromptLike
 from bridle.surfaces.python.results import RunError, RunResult
@@ -28,7 +28,7 @@ class OpenKeywords(RunKeywords, total=False):
     tools: Sequence[ToolLike]
     providers: Mapping[str, Provider]
     store: Store | None
-    hooks: Sequence[Hook]
+    hooks: Hooks
     settings: Mapping[str, Any]
     environ: Mapping[str, str] | None
 

@@ -14,6 +14,7 @@ from bridle.core.messages import Media, ToolCall
 from bridle.core.ports import Tool, ToolContext, ToolDispatcher, ToolOutput
 from bridle.core.tool import Access, AccessClass, ToolSpec
 from bridle.surfaces.python.callbacks import call
+from bridle.surfaces.python.extensions import check_shape
 from bridle.surfaces.python.signatures import read_signature
 from bridle.tools.client_tools import NAME, DispatchedTool, make_client_tools
 
@@ -269,8 +270,10 @@ def to_tools(given: Sequence[ToolLike]) -> list[Tool]:
         raise UsageError(f"tools are a list, not {given!r}", hint="tools=[…]")
     for one in given:
         if hasattr(one, "dispatch"):
+            check_shape("tools", one, ("specs",), "specs is a list of bridle.ToolSpec, what the model sees")
             made.extend(make_client_tools(cast("ToolDispatcher", one)))
         elif hasattr(one, "spec"):
+            check_shape("tools", one, ("parallel", "access", "preview", "run"), "@bridle.tool is shorter")
             made.append(cast("Tool", one))
         elif callable(one):
             made.append(tool(one))

@@ -1,0 +1,194 @@
+"""What an embedding program implements: the shapes of its objects, and hooks made of its functions."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import isawaitable, iscoroutinefunction
+from typing import TYPE_CHECKING, Any, get_args
+
+from msgspec import Struct
+
+from bridle.core.errors import UsageError
+from bridle.core.hook import (
+    Allow,
+    AssistantTextPatch,
+    Capability,
+    Deny,
+    FailurePolicy,
+    HookEntry,
+    HookInvocation,
+    HookPoint,
+    HookResponse,
+    InProcessRuntime,
+    ModelRequestPatch,
+    Patch,
+    RunResultPatch,
+    ToolArgsPatch,
+    ToolResultPatch,
+)
+
+if TYPE_CHECKING:
+    from bridle.hooks.function_hooks import Handler
+
+# ---------------------------------------------------------------------------- shapes
+
+
+def check_shape(what: str, given: object, needed: Sequence[str], example: str) -> None:
+    """Raise UsageError for an object that lacks an attribute, or for a class instead of an object."""
+    if isinstance(given, type):
+        raise UsageError(f"{what}: {given.__name__} is a class", hint=f"make an object: {given.__name__}()")
+    if missing := [name for name in needed if getattr(given, name, None) is None]:
+        raise UsageError(f"{what}: {type(given).__name__} has no {' and no '.join(missing)}", hint=example)
+
+
+def check_providers(providers: Mapping[str, Any]) -> None:
+    """Raise UsageError for a provider that could not be called."""
+    example = "async def stream(self, request): yield the deltas and, last, a bridle.ModelReply"
+    if not isinstance(providers, Mapping):
+        raise UsageError("providers are not named", hint='providers={"name": …}, model="name/any"')
+    for name, provider in providers.items():
+        check_shape(f"provider {name!r}", provider, ("stream",), example)
+        if iscoroutinefunction(provider.stream):
+            raise UsageError(f"provider {name!r}: stream returns its reply, but must yield it", hint=example)
+
+
+def check_store(store: object) -> None:
+    """Raise UsageError for a store that lacks a method."""
+    needed = ("append", "read", "list", "delete", "aclose")
+    check_shape("store", store, needed, "a store keeps events, not whole sessions: see bridle.Store")
+
+
+# ---------------------------------------------------------------------------- hooks
+
+
+HookAnswer = Allow | Deny | Patch | HookResponse | None
+"""None means no opinion."""
+HookFunction = Callable[[HookInvocation], HookAnswer | Awaitable[HookAnswer]]
+"""Sync or async; a sync function runs on the event loop and must be quick."""
+
+_PATCHES = (ToolArgsPatch, ToolResultPatch, AssistantTextPatch, ModelRequestPatch, RunResultPatch)
+
+
+class Hook(Struct, frozen=True):
+    """A function and the point at which it is called; made by `@hook`."""
+
+    function: HookFunction
+    point: HookPoint
+    capability: Capability = "rewrite"
+    tools: tuple[str, ...] = ()
+    priority: int = 100
+    background: bool = False
+    timeout_s: float | None = None
+    name: str = ""
+    failure_policy: FailurePolicy | None = None
+
+    def entry(self, name: str) -> HookEntry:
+        """Return the hook as an entry for the engine."""
+        policy = self.failure_policy or ("fail_open" if self.background else None)
+        return HookEntry(
+            InProcessRuntime(name),
+            id=name,
+            point=self.point,
+            mode="background" if self.background else "foreground",
+            capability=self.capability,
+            priority=self.priority,
+            failure_policy=policy,
+            timeout_ms=None if self.timeout_s is None else int(self.timeout_s * 1000),
+            tools=self.tools,
+        )
+
+
+Hooks = Sequence[Hook] | Mapping[str, HookFunction]
+"""Hooks; or functions by name, which entries of the settings with `type = "in_process"` call."""
+
+
+def hook(
+    point: HookPoint,
+    *,
+    capability: Capability = "rewrite",
+    tools: Sequence[str] = (),
+    priority: int = 100,
+    background: bool = False,
+    timeout_s: float | None = None,
+    name: str = "",
+    failure_policy: FailurePolicy | None = None,
+) -> Callable[[HookFunction], Hook]:
+    """Make a hook from a function, for `open(hooks=[…])`.
+
+    A "rewrite" hook may deny and change, a "guardrail" hook may deny, an "observe" hook only looks, so that
+    the model's streamed output is not held back for it. A hook that raises or is too slow denies
+    ("fail_closed"), unless it is an "observe" hook or runs in the background ("fail_open"); `failure_policy`
+    changes that. The run does not wait for a hook with `background`. `name`, by default the function's, names
+    the hook in the settings and in records. Raises UsageError for an unknown point, capability or policy.
+
+    ```python
+    @bridle.hook("pre_tool_execution", tools=["bash"])
+    def no_sudo(seen):
+        if "sudo" in seen.tool_call.args["command"]:
+            return bridle.Deny("no sudo here")
+    ```
+    """
+
+    for what, value, known in (
+        ("point", point, HookPoint),
+        ("capability", capability, Capability),
+        ("failure_policy", failure_policy, FailurePolicy),
+    ):
+        if value is not None and value not in get_args(known):
+            raise UsageError(f"{what} {value!r} does not exist", hint=", ".join(get_args(known)))
+
+    def made(function: HookFunction) -> Hook:
+        return Hook(
+            function, point, capability, tuple(tools), priority, background, timeout_s, name, failure_policy
+        )
+
+    return made
+
+
+def convert_hooks(hooks: Hooks) -> "tuple[tuple[HookEntry, ...], dict[str, Handler]]":
+    """Return what the engine needs: hook entries, and the functions by the names in the entries.
+
+    Functions by name have no entries: those of the settings call them. Raises UsageError for anything else.
+    """
+    if isinstance(hooks, Mapping):
+        for name, function in hooks.items():
+            if not callable(function):
+                raise UsageError(f"hook {name!r} is no function", hint="hooks={'name': function}")
+        return (), {name: _handler(function) for name, function in hooks.items()}
+    for one in hooks:
+        if not isinstance(one, Hook):
+            raise UsageError(f"{one!r} is not a hook", hint="@bridle.hook(point) makes one of a function")
+    entries = tuple(one.entry(name) for one, name in zip(hooks, _names(hooks), strict=True))
+    handlers = {entry.id: _handler(one.function) for entry, one in zip(entries, hooks, strict=True)}
+    return entries, handlers
+
+
+def _names(hooks: Sequence[Hook]) -> list[str]:
+    """Return a name for each hook; those of functions with the same name get a number."""
+    names: list[str] = []
+    for one in hooks:
+        name = one.name or getattr(one.function, "__name__", "hook")
+        if name in names:
+            if one.name:
+                raise UsageError(f"two hooks are named {name!r}", hint="give one of them another name")
+            name = f"{name}#{len(names) + 1}"
+        names.append(name)
+    return names
+
+
+def _handler(function: HookFunction) -> "Handler":
+    def ask(invocation: HookInvocation) -> HookResponse | Awaitable[HookResponse | None] | None:
+        said = function(invocation)
+        return _later(said) if isawaitable(said) else _response(said)
+
+    return ask
+
+
+async def _later(said: Awaitable[HookAnswer]) -> HookResponse | None:
+    return _response(await said)
+
+
+def _response(said: HookAnswer) -> HookResponse | None:
+    if isinstance(said, Allow | Deny):
+        return HookResponse(said)
+    if isinstance(said, _PATCHES):
+        return HookResponse(patches=(said,))
+    return said  # the caller rejects any other type
