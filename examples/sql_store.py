@@ -4,17 +4,13 @@ import asyncio
 import sqlite3
 import sys
 import threading
-import time
 
 import bridle
-from bridle.core.codec import GENESIS, decode_record, encode_records
-from bridle.core.summary import summarise
 
 
-class SqlStore:
-    def __init__(self, path, clock=time.time):
+class SqlStore(bridle.RowStore):
+    def __init__(self, path):
         self._db, self._lock = sqlite3.connect(path, check_same_thread=False), threading.Lock()
-        self._clock = clock
         self._db.execute("CREATE TABLE IF NOT EXISTS log (id, seq INT, line, PRIMARY KEY (id, seq))")
 
     async def _sql(self, text, *rows):
@@ -24,34 +20,26 @@ class SqlStore:
 
         return await asyncio.to_thread(run)
 
-    async def append(self, session, expected_seq, events):
-        there = await self.read(session, after=expected_seq - 1, limit=2)
-        before, now = there[0].hash if there else GENESIS, int(self._clock() * 1000)
-        made = encode_records(before, expected_seq + 1, now, events)
+    async def add(self, session, lines):
         try:
-            if [record.seq for record in there] != [expected_seq][:expected_seq]:
-                raise sqlite3.IntegrityError
-            await self._sql("INSERT INTO log VALUES (?, ?, ?)", *((session, r.seq, line) for r, line in made))
-        except sqlite3.IntegrityError:  # also if another writer was faster
-            raise bridle.SessionConflict(f"session {session} does not end at {expected_seq}") from None
-        return [record for record, _ in made]
+            await self._sql("INSERT INTO log VALUES (?, ?, ?)", *((session, *numbered) for numbered in lines))
+        except sqlite3.IntegrityError:  # another writer was faster
+            return False
+        return True
 
-    async def read(self, session, *, after=0, before=None, limit=None, newest=False):
-        text = "SELECT line FROM log WHERE id=? AND seq>? AND seq<? ORDER BY seq"
-        args = (session, after, 2**62 if before is None else before, -1 if limit is None else max(limit, 0))
-        lines = await self._sql(f"{text} {'DESC' if newest else ''} LIMIT ?", args)
-        return [decode_record(line) for [line] in (reversed(lines) if newest else lines)]
+    async def rows(self, session, first, last):
+        text = "SELECT line FROM log WHERE id=? AND seq BETWEEN ? AND ? ORDER BY seq"
+        return [line for [line] in await self._sql(text, (session, first, last))]
 
-    async def list(self, *, archived=False):
-        found = {}
-        for name, line in await self._sql("SELECT id, line FROM log ORDER BY id, seq", ()):
-            found[name] = summarise(found.get(name), name, decode_record(line))
-        newest_first = sorted(found.values(), key=lambda one: (one.updated_at, one.id), reverse=True)
-        return [one for one in newest_first if archived or not one.archived]
+    async def last(self, session):
+        [[last]] = await self._sql("SELECT max(seq) FROM log WHERE id=?", (session,))
+        return last or 0
 
-    async def delete(self, session):
-        if not await self._sql("DELETE FROM log WHERE id=? RETURNING seq", (session,)):
-            raise bridle.SessionNotFound(f"no session {session}")
+    async def names(self):
+        return [name for [name] in await self._sql("SELECT DISTINCT id FROM log", ())]
+
+    async def drop(self, session):
+        await self._sql("DELETE FROM log WHERE id=?", (session,))
 
     async def aclose(self):
         await asyncio.to_thread(self._db.close)

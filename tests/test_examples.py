@@ -65,7 +65,8 @@ async def store(tmp_path: Path):
         async def flaws(self, session: str | None = None, *, repair: bool = False) -> list[str]:
             return []
 
-    opened = Shown(str(tmp_path / "store.sqlite"), clock=count(1_763_190_000).__next__)
+    opened = Shown(str(tmp_path / "store.sqlite"))
+    opened.now_ms = count(1_763_190_000_000, 1000).__next__
     yield opened
     await opened.aclose()
 

@@ -38,6 +38,7 @@ bridle.core.summary SessionSummary
 bridle.core.tool Access Subject ToolSpec
 bridle.kernel.cell CellResult
 bridle.kernel.snapshot TakenSnapshot
+bridle.stores.record_lines RowStore
 bridle.surfaces.shared.folder_info AgentRow ModelView RuleList
 bridle.surfaces.python.callbacks AnswerCallback Approval Approve
 bridle.surfaces.python.extensions Hook hook

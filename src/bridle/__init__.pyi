@@ -71,6 +71,7 @@ from bridle.core.tool import Subject as Subject
 from bridle.core.tool import ToolSpec as ToolSpec
 from bridle.kernel.cell import CellResult as CellResult
 from bridle.kernel.snapshot import TakenSnapshot as TakenSnapshot
+from bridle.stores.record_lines import RowStore as RowStore
 from bridle.surfaces.python.callbacks import AnswerCallback as AnswerCallback
 from bridle.surfaces.python.callbacks import Approval as Approval
 from bridle.surfaces.python.callbacks import Approve as Approve

@@ -1,7 +1,9 @@
-"""Functions that all stores share: number, chain and decode lines, and report what is wrong with them."""
+"""What stores share: functions that number, chain and decode lines, and the base of a program's own store."""
 
 import asyncio
 import errno
+import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from bridle.core.codec import decode_record, encode_records
+from bridle.core.codec import GENESIS, decode_record, encode_records
 from bridle.core.errors import (
     SessionConflict,
     SessionNotFound,
@@ -196,3 +198,90 @@ def from_os_error(path: Path, error: OSError) -> StoreError:
     if error.errno in _FULL:
         return StoreFull(f"{path}: no space left ({error.strerror})", hint=FREE_SPACE)
     return StoreError(f"{path}: {error.strerror or error}")
+
+
+class RowStore(ABC):
+    """The base of a program's own store, which keeps rows: a session, a number from 1 on, a line of JSON.
+
+    A subclass implements `add`, `rows`, `last`, `names` and `drop` on its database, and `aclose` if there is
+    something to close. It never reads the lines.
+    """
+
+    @abstractmethod
+    async def add(self, session: SessionId, lines: Sequence[tuple[int, bytes]]) -> bool:
+        """Store numbered lines durably, all or none; False if the session has one of these numbers."""
+
+    @abstractmethod
+    async def rows(self, session: SessionId, first: int, last: int) -> Sequence[bytes]:
+        """Return the lines with first <= number <= last, in order."""
+
+    @abstractmethod
+    async def last(self, session: SessionId) -> int:
+        """Return the highest number of a session, 0 if it has none."""
+
+    @abstractmethod
+    async def names(self) -> Sequence[SessionId]:
+        """Return the sessions that have rows."""
+
+    @abstractmethod
+    async def drop(self, session: SessionId) -> None:
+        """Remove all rows of a session."""
+
+    async def aclose(self) -> None:  # noqa: B027  optional
+        """Close the database; does nothing by default."""
+
+    def now_ms(self) -> int:
+        """Return the time of new records, in milliseconds since 1970."""
+        return int(time.time() * 1000)
+
+    async def append(
+        self, session: SessionId, expected_seq: int, events: Sequence[Event], *, dates: Sequence[int] = ()
+    ) -> list[Record]:
+        """Append events after `expected_seq`; raises SessionConflict."""
+        check_id(session)
+        check_expected(session, expected_seq, await self.last(session))
+        before = await self.read(session, after=expected_seq - 1) if expected_seq else []
+        prev_hash = before[-1].hash if before else GENESIS
+        records, lines = encode_chain(prev_hash, expected_seq + 1, self.now_ms(), events, dates)
+        numbered = [(record.seq, line) for record, line in zip(records, lines, strict=True)]
+        if numbered and not await self.add(session, numbered):
+            check_expected(session, expected_seq, await self.last(session))
+            raise SessionConflict(f'session "{session}" was changed by another writer')
+        return records
+
+    async def read(
+        self,
+        session: SessionId,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Record]:
+        """Return the requested records, oldest first."""
+        last = await self.last(session)
+        seqs = select_seqs(last, after=after, before=before, limit=limit, newest=newest)
+        lines = await self.rows(session, seqs.start, seqs.stop - 1) if seqs else ()
+        return await decode_lines(session, lines, seqs)
+
+    async def list(self, *, archived: bool = False) -> list[SessionSummary]:
+        """Return a summary of every session, newest first."""
+        known: dict[SessionId, SessionSummary] = self.__dict__.setdefault("_summaries", {})
+        found = {session: await self._summary(session, known.get(session)) for session in await self.names()}
+        known.clear()
+        known.update({session: summary for session, summary in found.items() if summary is not None})
+        return sort_summaries(known.values(), archived=archived)
+
+    async def _summary(self, session: SessionId, known: SessionSummary | None) -> SessionSummary | None:
+        last = await self.last(session)
+        if known is None or known.last_seq > last:
+            return fold_summary(session, await self.rows(session, 1, last))
+        new = await self.rows(session, known.last_seq + 1, last) if known.last_seq < last else ()
+        return fold_summary(session, new, known)
+
+    async def delete(self, session: SessionId) -> None:
+        """Delete a session; raises SessionNotFound."""
+        if not await self.last(session):
+            raise not_found_error(session)
+        await self.drop(session)
+        self.__dict__.setdefault("_summaries", {}).pop(session, None)

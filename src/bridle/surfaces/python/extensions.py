@@ -53,7 +53,7 @@ def check_providers(providers: Mapping[str, Any]) -> None:
 def check_store(store: object) -> None:
     """Raise UsageError for a store that lacks a method."""
     needed = ("append", "read", "list", "delete", "aclose")
-    check_shape("store", store, needed, "a store keeps events, not whole sessions: see bridle.Store")
+    check_shape("store", store, needed, "derive it from bridle.RowStore, which asks for five short methods")
 
 
 # ---------------------------------------------------------------------------- hooks
