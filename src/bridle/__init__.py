@@ -26,7 +26,8 @@ bridle.core.hook ToolArgsPatch ToolResultPatch
 bridle.core.ids CallId RunId SessionId
 bridle.core.messages Media Message Reasoning Text ToolCall ToolResult Usage
 bridle.core.model Model ModelReply ModelRequest Price
-bridle.core.ports Provider Store Tool ToolContext ToolDispatcher ToolOutput
+bridle.core.ports Compactor Memory MemoryHit Provider Store SummaryRequest Tool ToolContext
+bridle.core.ports ToolDispatcher ToolOutput
 bridle.core.protocol Answer ApprovalRequested Delta Event MessageAdded ModelReplied Question QuestionAsked
 bridle.core.protocol ReasoningDelta Record RunEnded RunStarted TextDelta ToolFinished ToolOutputDelta
 bridle.core.protocol SessionOptions ToolStarted

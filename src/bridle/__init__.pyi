@@ -37,8 +37,12 @@ from bridle.core.model import Model as Model
 from bridle.core.model import ModelReply as ModelReply
 from bridle.core.model import ModelRequest as ModelRequest
 from bridle.core.model import Price as Price
+from bridle.core.ports import Compactor as Compactor
+from bridle.core.ports import Memory as Memory
+from bridle.core.ports import MemoryHit as MemoryHit
 from bridle.core.ports import Provider as Provider
 from bridle.core.ports import Store as Store
+from bridle.core.ports import SummaryRequest as SummaryRequest
 from bridle.core.ports import Tool as Tool
 from bridle.core.ports import ToolContext as ToolContext
 from bridle.core.ports import ToolDispatcher as ToolDispatcher

@@ -21,7 +21,7 @@ from bridle.config.settings import Settings
 if TYPE_CHECKING:
     from bridle.core.agent import Agent
     from bridle.core.hook import HookEntry, HookOverride
-    from bridle.core.ports import Hooks, Models, Provider, Sandbox, Store, Tool
+    from bridle.core.ports import Compactor, Hooks, Memory, Models, Provider, Sandbox, Store, Tool
     from bridle.hooks.function_hooks import Handler
     from bridle.providers.factory import Tell
     from bridle.sessions.agent_tree import ChildPolicy
@@ -38,6 +38,9 @@ class Extensions(Struct, frozen=True):
     providers: "Mapping[str, Provider]" = {}
     """Providers, by the first part of their models' references."""
     store: "Store | None" = None
+    compactor: "Compactor | None" = None
+    memory: "Memory | None" = None
+    """Replaces the memory of the settings."""
     hooks: "Sequence[HookEntry]" = ()
     """Hooks for every run, in any folder."""
     handlers: "Mapping[str, Handler]" = {}
@@ -85,7 +88,9 @@ def _engine(
 
     clock, sandbox, blobs = SystemClock(), open_sandbox(settings), open_blobs(settings)
     # The memory index is on the user's machine: index only what is stored there too.
-    memory = memory_in(settings, environ, backend.store) if backend.is_users else None
+    memory = extensions.memory
+    if memory is None and backend.is_users:
+        memory = memory_in(settings, environ, backend.store)
     languages = open_languages(settings, environ, sandbox)
     is_kept = settings.store.backend != "ephemeral"
     return Engine(
@@ -113,6 +118,7 @@ def _engine(
         open_hooks=lambda cwd, override: _hooks(
             settings_in(cwd, settings, environ), environ, extensions, override, sandbox
         ),
+        compactor=extensions.compactor,
         memory=memory,
         children=_child_policy(settings),
         environ=command_environment(settings, environ),

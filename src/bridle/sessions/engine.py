@@ -15,6 +15,7 @@ from bridle.core.ports import (
     Blobs,
     Claims,
     Clock,
+    Compactor,
     DurableSteps,
     FolderPolicy,
     HookEvent,
@@ -125,6 +126,8 @@ class Engine(Struct, frozen=True):
     find_trap: Callable[[str, str], str] = no_trap
     """Returns the folder around a path whose files one of the user's programs executes; empty for none."""
     open_hooks: OpenHooks = _no_hooks
+    compactor: Compactor | None = None
+    """Writes summaries instead of a model."""
     memory: Memory | None = None
     """Recalls what was said; notified when there is more to index."""
     servers: ToolServers | None = None

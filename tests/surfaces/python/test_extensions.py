@@ -8,7 +8,7 @@ import pytest
 
 import bridle
 from bridle.core.hook import HookEntry, InProcessRuntime
-from bridle.core.protocol import HookCompleted, HookDenied, HookFailed
+from bridle.core.protocol import Compacted, CompactionFailed, HookCompleted, HookDenied, HookFailed
 from bridle.providers import Call, ScriptedProvider
 from bridle.surfaces.python.extensions import convert_hooks as opened_hooks
 from tests.surfaces.python.opened import events, opened
@@ -81,6 +81,8 @@ async def test_a_provider_need_not_be_closed(tmp_path: Path):
         ({"tools": [WithTools()]}, "tools: WithTools has no specs (hint: specs is a list of bridle.ToolSpec"),
         ({"tools": [WithSpec()]}, "tools: WithSpec has no parallel and no access and no preview and no run"),
         ({"hooks": {"look": 7}}, "hook 'look' is no function"),
+        ({"compactor": object()}, "compactor: object has no summarise (hint: async def summarise"),
+        ({"memory": Small()}, "memory: Small has no search (hint: async def search"),
     ],
 )
 async def test_an_object_of_another_shape_is_refused_with_what_it_lacks(given: Any, message: str):
@@ -230,3 +232,138 @@ def test_a_hook_that_would_never_be_asked_is_refused():
         bridle.hook("run_started", failure_policy="open")  # type: ignore[arg-type]
     with pytest.raises(bridle.UsageError, match="is not a hook"):
         opened_hooks([scripted])  # type: ignore[list-item]
+
+
+# ---------------------------------------------------------------------------- compactor and memory
+
+
+LONG = "word " * 400
+
+
+class Brief:
+    """A compactor that notes what it is asked."""
+
+    def __init__(self, summary: Any = "SHORT") -> None:
+        self.asked: list[bridle.SummaryRequest] = []
+        self._summary = summary
+
+    async def summarise(self, request: bridle.SummaryRequest) -> Any:
+        self.asked.append(request)
+        if isinstance(self._summary, Exception):
+            raise self._summary
+        return self._summary
+
+
+class Eager(Brief):
+    """A compactor that decides when."""
+
+    def is_due(self, tokens: int, window: int) -> bool:
+        return tokens > 3 * 500
+
+
+async def test_a_program_writes_the_summary(tmp_path: Path):
+    compactor = Brief()
+    async with opened(ScriptedProvider.of(*[LONG] * 8), tmp_path, compactor=compactor) as b:
+        session = await b.session()
+        for n in range(8):
+            await session.run(f"question {n}")
+        await session.compact("question 1")
+        [first, *_] = await session.messages()
+
+    [asked] = compactor.asked
+    assert "SHORT" in first.text
+    assert asked.messages[0].text == "question 0"
+    assert (asked.keep, asked.pins, asked.summary) == ("question 1", ("question 1",), "")
+    assert asked.max_tokens > 0
+
+
+async def test_a_compactor_may_decide_when(tmp_path: Path):
+    compactor = Eager()
+    async with opened(ScriptedProvider.of(*[LONG] * 12), tmp_path, compactor=compactor) as b:
+        session = await b.session()
+        for n in range(12):
+            await session.run(f"question {n}")
+        done = events(await session.records(), Compacted)
+
+    assert done
+    assert (done[0].model, done[0].cost) == ("program/compactor", 0.0)
+    assert compactor.asked[1].summary == "SHORT"
+
+
+@pytest.mark.parametrize(
+    ("summary", "message"),
+    [
+        (ValueError("oh"), "the compactor raised ValueError: oh"),
+        (" ", "the compactor returned no text"),
+        (7, "the compactor returned no text"),
+    ],
+)
+async def test_a_compactor_that_fails_leaves_the_messages_as_they_are(
+    tmp_path: Path, summary: Any, message: str
+):
+    async with opened(ScriptedProvider.of(*[LONG] * 8), tmp_path, compactor=Brief(summary)) as b:
+        session = await b.session()
+        for n in range(8):
+            await session.run(f"question {n}")
+        await session.compact()
+
+        assert [event.error for event in events(await session.records(), CompactionFailed)] == [message]
+        assert len(await session.messages()) == 16
+
+
+class Notes:
+    """A memory of the program; only `search` is required."""
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    async def search(self, query: str, *, cwd: str, limit: int, session: str | None) -> Any:
+        return self.found
+
+
+class Noting(Notes):
+    def __init__(self, found: Any) -> None:
+        super().__init__(found)
+        self.noted: list[str] = []
+
+    def note(self, session: str, cwd: str) -> None:
+        self.noted.append(session)
+
+    async def forget(self, session: str) -> None:
+        self.noted.remove(session)
+
+
+def remembering() -> ScriptedProvider:
+    return ScriptedProvider.of(Call("memory_search", {"query": "port"}), "{last_tool_result}")
+
+
+async def test_a_program_answers_the_memory_search(tmp_path: Path):
+    memory = Noting([bridle.MemoryHit("the port is 8080", 0.9, bridle.SessionId("old"), 3)])
+    async with opened(remembering(), tmp_path, memory=memory, builtins=["memory_search"]) as b:
+        session = await b.session()
+        result = await session.run("which port")
+        noted = [*memory.noted]
+        await session.delete()
+
+    assert "the port is 8080" in result.text
+    assert (noted, memory.noted) == ([session.id], [])
+
+
+async def test_a_memory_that_answers_something_else_is_an_error_of_the_call(tmp_path: Path):
+    keywords: Any = {"memory": Notes(["text"]), "builtins": ["memory_search"]}
+    async with opened(remembering(), tmp_path, **keywords) as b:
+        result = await (await b.session()).run("which port")
+
+    assert "something else than bridle.MemoryHit" in result.text
+
+
+async def test_a_memory_that_cannot_note_does_not_end_the_run(tmp_path: Path):
+    class Broken(Notes):
+        def note(self, session: str, cwd: str) -> None:
+            raise ValueError("oh")
+
+    with pytest.warns(RuntimeWarning, match=r"memory.note raised ValueError: oh"):
+        async with opened(ScriptedProvider.of("hi"), tmp_path, memory=Broken([])) as b:
+            result = await (await b.session()).run("go")
+
+    assert result.text == "hi"

@@ -3,11 +3,14 @@
 from bridle.core.ports.environment import Clock, DurableSteps, Observer, Randomness, implements
 from bridle.core.ports.hooks import HookEvent, HookRound, Hooks
 from bridle.core.ports.models import (
+    CompactionTiming,
+    Compactor,
     LocalModels,
     ModelInfoProvider,
     Models,
     Provider,
     SchemaEnforcer,
+    SummaryRequest,
     TokenCounter,
 )
 from bridle.core.ports.programs import (
@@ -45,6 +48,8 @@ __all__ = [
     "Blobs",
     "Claims",
     "Clock",
+    "CompactionTiming",
+    "Compactor",
     "ConditionalTool",
     "DatedStore",
     "DurableSteps",
@@ -72,6 +77,7 @@ __all__ = [
     "SchemaEnforcer",
     "SessionTool",
     "Store",
+    "SummaryRequest",
     "TenantBudget",
     "Tenants",
     "TokenCounter",

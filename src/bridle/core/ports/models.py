@@ -3,6 +3,9 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from msgspec import Struct
+
+from bridle.core.messages import Message
 from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 
@@ -70,4 +73,36 @@ class LocalModels(Protocol):
 
     def server_pids(self) -> dict[str, int]:
         """Return the pids of the running servers, by what they serve."""
+        ...
+
+
+class SummaryRequest(Struct, frozen=True):
+    """What a compactor sums up."""
+
+    messages: tuple[Message, ...]
+    """The old messages, which the summary replaces."""
+    summary: str
+    """The summary of what came before them, from the compaction before; empty for none."""
+    pins: tuple[str, ...]
+    """Texts that stay verbatim beside the summary."""
+    keep: str
+    """What the user asked to keep; empty for nothing."""
+    max_tokens: int
+    """A longer summary is cut at a paragraph."""
+
+
+class Compactor(Protocol):
+    """Writes the summary that replaces old messages, instead of a model."""
+
+    async def summarise(self, request: SummaryRequest) -> str:
+        """Return the summary; if it raises or returns no text, the messages stay as they are."""
+        ...
+
+
+@runtime_checkable
+class CompactionTiming(Protocol):
+    """Optional for a compactor: it decides when to compact, as long as the messages fit into the window."""
+
+    def is_due(self, tokens: int, window: int) -> bool:
+        """Return True to compact before the next request, which has so many tokens; it must be quick."""
         ...

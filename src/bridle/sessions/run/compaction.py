@@ -4,6 +4,7 @@
 clearing old outputs is enough ─▶ OutputsCleared
 small model ─▶ summary, part by part ─▶ Compacted
      └─ fails ─▶ the run's own model ─▶ Compacted, or CompactionFailed and nothing changes
+the program's compactor, if there is one, instead of any model
 ```
 """
 
@@ -29,7 +30,7 @@ from bridle.core.errors import RETRYABLE_KINDS, BridleError, ProviderError, Usag
 from bridle.core.kept_context import shorten_middle
 from bridle.core.messages import Message, user_message
 from bridle.core.model import Model, ModelRequest
-from bridle.core.ports import Provider
+from bridle.core.ports import CompactionTiming, Compactor, Provider, SummaryRequest, implements
 from bridle.core.protocol import (
     Compacted,
     CompactionFailed,
@@ -47,6 +48,8 @@ from bridle.sessions.setup import Backend, Setup
 INSTRUCTION_FILE = Path(__file__).with_suffix(".md")
 RECALL_TOOL = "memory_search"
 CANCELLED = "it was cancelled"
+BY_PROGRAM = "program/compactor"
+"""Stands for the model if the embedding program wrote the summary."""
 TIMEOUT_S = 900.0  # a local model on a slow machine takes minutes to read a full window
 MAX_WAIT_S = 30.0  # before the one retry
 LEAST_OUTPUT_TOKENS = 512  # some models think before they write
@@ -64,14 +67,19 @@ def plan_compaction(
     trigger: CompactionTrigger,
     turn: int,
     last_turn: int,
+    compactor: Compactor | None = None,
 ) -> CompactionStarted | None:
     """Return the event that starts a compaction before a turn; None if none is needed or it gains nothing.
 
     `last_turn` is the turn of this run with the last compaction, whatever its outcome; 0 or less for none.
     """
     sizes = measure(session, backend.window, policy, trigger)
-    if trigger == "automatic" and not is_due(sizes, policy, session, turn, last_turn):
-        return None
+    if trigger == "automatic":
+        due = is_due(sizes, policy, session, turn, last_turn)
+        if implements(compactor, CompactionTiming) and not sizes.overflows:
+            due = compactor.is_due(max(sizes.total, session.input_tokens), backend.window.tokens)
+        if not due:
+            return None
     if plan(session, backend.window, policy, trigger) is None:
         return None
     return CompactionStarted(trigger, session.input_tokens, sizes.history, len(session.messages))
@@ -190,12 +198,30 @@ async def _compacted(setup: Setup, backend: Backend, told: SummaryInput, summary
 async def _summarise(
     engine: Engine, setup: Setup, backend: Backend, told: SummaryInput, bill: MeteredCalls
 ) -> str:
-    """Ask the small model, then the run's own; raises the last error."""
+    """Ask the small model, then the run's own, or only the program's compactor; raises the last error."""
+    if engine.compactor is not None:
+        bill.model, bill.cost = BY_PROGRAM, 0.0
+        return await _ask_compactor(engine.compactor, told)
     small = setup.agent.small_model
     if small and small != backend.model.ref:
         with suppress(BridleError):  # the run's own model may succeed
             return await _write(engine, *await engine.models.resolve(small), told, bill)
     return await _write(engine, backend.provider, backend.model, told, bill)
+
+
+async def _ask_compactor(compactor: Compactor, told: SummaryInput) -> str:
+    """Return the summary of the embedding program; raises BridleError, whatever the program raises."""
+    limit = told.plan.most_tokens
+    asked = SummaryRequest(told.messages, told.summary, told.pins, told.keep, limit)
+    try:
+        summary: object = await compactor.summarise(asked)
+    except BridleError:
+        raise
+    except Exception as error:
+        raise UsageError(f"the compactor raised {type(error).__name__}: {error}") from error
+    if not isinstance(summary, str) or not summary.strip():
+        raise UsageError("the compactor returned no text")
+    return cut_at_paragraph(replace_surrogates(user_message(summary)).text.strip(), limit)
 
 
 async def _write(

@@ -371,7 +371,13 @@ class ModelCalls:
         policy = kit.engine.settings.compaction
         last = self._shortened_at
         started = plan_compaction(
-            kit.journal.session, kit.backend, policy, trigger=trigger, turn=self._turn, last_turn=last
+            kit.journal.session,
+            kit.backend,
+            policy,
+            trigger=trigger,
+            turn=self._turn,
+            last_turn=last,
+            compactor=kit.engine.compactor,
         )
         if started is None:
             return False

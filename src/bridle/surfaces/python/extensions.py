@@ -1,12 +1,13 @@
 """What an embedding program implements: the shapes of its objects, and hooks made of its functions."""
 
+import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import Struct
 
-from bridle.core.errors import UsageError
+from bridle.core.errors import ToolError, UsageError
 from bridle.core.hook import (
     Allow,
     AssistantTextPatch,
@@ -24,6 +25,8 @@ from bridle.core.hook import (
     ToolArgsPatch,
     ToolResultPatch,
 )
+from bridle.core.ids import SessionId
+from bridle.core.ports import MemoryHit
 
 if TYPE_CHECKING:
     from bridle.hooks.function_hooks import Handler
@@ -50,10 +53,56 @@ def check_providers(providers: Mapping[str, Any]) -> None:
             raise UsageError(f"provider {name!r}: stream returns its reply, but must yield it", hint=example)
 
 
+def check_compactor(compactor: object) -> None:
+    """Raise UsageError for a compactor that could not be called."""
+    example = "async def summarise(self, request: bridle.SummaryRequest) -> str"
+    check_shape("compactor", compactor, ("summarise",), example)
+
+
 def check_store(store: object) -> None:
     """Raise UsageError for a store that lacks a method."""
     needed = ("append", "read", "list", "delete", "aclose")
     check_shape("store", store, needed, "derive it from bridle.RowStore, which asks for five short methods")
+
+
+class ProgramMemory:
+    """The memory of an embedding program, which needs to implement only `search`."""
+
+    def __init__(self, memory: Any) -> None:
+        """Take the program's object; raises UsageError for one that cannot be searched."""
+        example = "async def search(self, query, *, cwd, limit, session): return bridle.MemoryHit objects"
+        check_shape("memory", memory, ("search",), example)
+        self._memory = memory
+
+    async def search(
+        self, query: str, *, cwd: str, limit: int = 5, session: SessionId | None = None
+    ) -> list[MemoryHit]:
+        """Return the passages that match best, as the program finds them; raises ToolError for others."""
+        found = list(await self._memory.search(query, cwd=cwd, limit=limit, session=session))[:limit]
+        if not all(isinstance(one, MemoryHit) for one in found):
+            raise ToolError("the program's memory returned something else than bridle.MemoryHit objects")
+        return found
+
+    def note(self, session: SessionId, cwd: str) -> None:
+        """Tell the program that a session has grown; what it raises becomes a warning."""
+        try:
+            getattr(self._memory, "note", _ignore)(session, cwd)
+        except Exception as error:  # noqa: BLE001  the run has nothing to do with it
+            warnings.warn(f"memory.note raised {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
+    async def forget(self, session: SessionId) -> None:
+        """Tell the program that a session is deleted."""
+        if hasattr(self._memory, "forget"):
+            await self._memory.forget(session)
+
+    async def aclose(self) -> None:
+        """Close the program's memory, if it can be closed."""
+        if hasattr(self._memory, "aclose"):
+            await self._memory.aclose()
+
+
+def _ignore(*_: object) -> None:
+    """Do nothing."""
 
 
 # ---------------------------------------------------------------------------- hooks

@@ -17,7 +17,7 @@ from bridle.app.lsp import open_languages
 from bridle.config.settings import Settings, find_home, load_settings
 from bridle.core.errors import ConfigError, SessionConflict, SessionNotFound, UsageError
 from bridle.core.ids import SessionId
-from bridle.core.ports import Provider, Store, Tool
+from bridle.core.ports import Compactor, Memory, Provider, Store, Tool
 from bridle.core.protocol import SessionCreated
 from bridle.core.protocol.commands import CLIENT_VARIABLES
 from bridle.core.queries import ListSessions
@@ -25,7 +25,14 @@ from bridle.core.server_views import ServerView
 from bridle.core.session_api import SessionApi
 from bridle.core.skill import Skill
 from bridle.core.summary import SessionSummary
-from bridle.surfaces.python.extensions import Hooks, check_providers, check_store, convert_hooks
+from bridle.surfaces.python.extensions import (
+    Hooks,
+    ProgramMemory,
+    check_compactor,
+    check_providers,
+    check_store,
+    convert_hooks,
+)
 from bridle.surfaces.python.host import Host
 from bridle.surfaces.python.options import RunKeywords, merge_options, options_left, options_of_session
 from bridle.surfaces.python.prompts import PromptLike, to_messages
@@ -48,6 +55,8 @@ class OpenArguments(Struct, frozen=True):
     tools: Sequence[Tool]
     providers: Mapping[str, Provider]
     store: Store | None
+    compactor: Compactor | None
+    memory: ProgramMemory | None
     hooks: Hooks
     settings: Mapping[str, Any]
     environ: Mapping[str, str]
@@ -57,9 +66,11 @@ class OpenArguments(Struct, frozen=True):
         check_providers(self.providers)
         if self.store is not None:
             check_store(self.store)
+        if self.compactor is not None:
+            check_compactor(self.compactor)
         if not self.daemon:
             return
-        for name in ("ephemeral", "providers", "store", "hooks", "settings"):
+        for name in ("ephemeral", "providers", "store", "compactor", "memory", "hooks", "settings"):
             if getattr(self, name):
                 raise UsageError(
                     f"{name}: not available with the daemon, which has its own engine",
@@ -252,7 +263,15 @@ class Bridle:
         from bridle.app import Extensions, open_service
 
         entries, handlers = convert_hooks(opening.hooks)
-        brought = Extensions(opening.tools, opening.providers, opening.store, entries, handlers)
+        brought = Extensions(
+            tools=opening.tools,
+            providers=opening.providers,
+            store=opening.store,
+            compactor=opening.compactor,
+            memory=opening.memory,
+            hooks=entries,
+            handlers=handlers,
+        )
         return open_service(settings, environ, None, brought)
 
     async def _remove_home(self) -> None:
@@ -271,6 +290,8 @@ def open(  # noqa: A001  it is called bridle.open
     tools: Sequence[ToolLike] = (),
     providers: Mapping[str, Provider] = {},
     store: Store | None = None,
+    compactor: Compactor | None = None,
+    memory: Memory | None = None,
     hooks: Hooks = (),
     settings: Mapping[str, Any] = {},
     environ: Mapping[str, str] | None = None,
@@ -290,8 +311,9 @@ def open(  # noqa: A001  it is called bridle.open
     default the current one, and `agent` is their agent.
 
     A program may pass `tools` (typed functions, tools, dispatchers), `providers` by the name that prefixes
-    their models, a `store` for sessions, and `hooks`, or functions by name that hooks of
-    the settings call. Providers and store are closed with Bridle. `settings`
+    their models, a `store` for sessions, a `compactor` that writes summaries, a `memory` for
+    the tool `memory_search`, and `hooks`, or functions by name that hooks of the settings call. Providers,
+    store and memory are closed with Bridle. `settings`
     are keys of the [configuration](configuration.md) that override those of files, such as
     `{"retry.max_retries": 0}`; `environ` replaces the environment of the process, including its API keys.
 
@@ -306,6 +328,8 @@ def open(  # noqa: A001  it is called bridle.open
         tools=to_tools(tools),
         providers=providers,
         store=store,
+        compactor=compactor,
+        memory=None if memory is None else ProgramMemory(memory),
         hooks=hooks,
         settings=settings,
         environ=os.environ if environ is None else environ,

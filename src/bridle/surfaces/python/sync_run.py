@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
 
 from bridle.core.errors import BridleError, UsageError
-from bridle.core.ports import Provider, Store
+from bridle.core.ports import Compactor, Memory, Provider, Store
 from bridle.surfaces.python import runtime
 from bridle.surfaces.python.extensions import Hooks
 from bridle.surfaces.python.options import RunKeywords
@@ -28,6 +28,8 @@ class OpenKeywords(RunKeywords, total=False):
     tools: Sequence[ToolLike]
     providers: Mapping[str, Provider]
     store: Store | None
+    compactor: Compactor | None
+    memory: Memory | None
     hooks: Hooks
     settings: Mapping[str, Any]
     environ: Mapping[str, str] | None
