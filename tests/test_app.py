@@ -81,11 +81,19 @@ def test_what_the_user_says_about_a_model_arrives(home: Path):
     given = settings(
         home,
         '[models."openai/gpt-5"]\nwindow_tokens = 5000\nmax_output_tokens = 70\n'
-        "price = { input = 1, output = 2, cache_read = 0.1 }\n",
+        "price = { input = 1, output = 2, cache_read = 0.1 }\n"
+        "images = false\nparams.provider.sort = 'price'\n",
     )
 
     assert open_models(given).facts("openai/gpt-5").model == Model(
-        "openai", "gpt-5", 5000, 70, Price(1.0, 2.0, 0.1, 1.0), images=True
+        "openai",
+        "gpt-5",
+        5000,
+        70,
+        Price(1.0, 2.0, 0.1, 1.0),
+        images=False,
+        reasoning=True,
+        params={"provider": {"sort": "price"}},
     )
 
 

@@ -347,7 +347,7 @@ def test_facts_come_from_the_data():
 
     assert known
     assert facts == ModelFacts(
-        Model("openai", "gpt-5.4-2026-03-05", 1_050_000, 32_000, known.price, images=True),
+        Model("openai", "gpt-5.4-2026-03-05", 1_050_000, 32_000, known.price, images=True, reasoning=True),
         "openai-responses",
         known,
         "OPENAI_API_KEY",
@@ -374,7 +374,9 @@ def test_the_users_words_count_over_the_providers_and_those_over_the_data():
         openai=msgspec.structs.replace(OPENAI, window_tokens=8000, max_output_tokens=700),
     )
 
-    assert models.facts("openai/gpt-5").model == Model("openai", "gpt-5", 5000, 700, price, images=True)
+    assert models.facts("openai/gpt-5").model == Model(
+        "openai", "gpt-5", 5000, 700, price, images=True, reasoning=True
+    )
     mini = models.facts("openai/gpt-5-mini").model
     assert (mini.window_tokens, mini.max_output_tokens) == (8000, 700)
     assert mini.price == Price(0.25, 2.0, 0.025, 0.25)
@@ -393,6 +395,28 @@ def test_the_longest_answer_leaves_room_for_a_question(entry: ModelEntry, said: 
     model = catalog(models={"local/m": entry}).facts("local/m").model
 
     assert (model.window_tokens, model.max_output_tokens, model.price) == (said, tokens, None)
+
+
+async def test_a_user_can_say_what_a_model_can_do_that_the_data_lacks(scripts: Path):
+    able = ModelEntry(images=True, reasoning=True, params={"seed": 1})
+    models = catalog(models={"local/m": able, f"scripted/{scripts}/hello.json": able})
+    found = [models.facts(ref).model for ref in ("local/m", f"scripted/{scripts}/hello.json", "local/other")]
+
+    assert [(model.images, model.reasoning, model.params) for model in found] == [
+        (True, True, {"seed": 1}),
+        (True, True, {"seed": 1}),
+        (None, None, {}),
+    ]
+
+
+async def test_a_user_can_say_what_the_model_of_a_llama_server_can_do():
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
+        entry = ProviderEntry(kind="llama", base_url=server.url)
+        models = catalog(models={"box/m": ModelEntry(images=True)}, box=entry)
+        _, model = await models.resolve("box/m")
+        await models.aclose()
+
+    assert model.images
 
 
 def test_a_price_changes_on_the_day_that_was_announced():

@@ -168,6 +168,18 @@ def test_the_last_word_on_a_parameter_wins_and_what_is_ours_is_not_sent():
     assert vendor_params({"top_k": 1, "seed": 2}, {"top_k": 3, "tool_role": False}) == {"top_k": 3, "seed": 2}
 
 
+def test_tables_in_parameters_are_merged():
+    own = {"provider": {"sort": "price", "only": ["a", "b"]}, "seed": 1, "thinking": {"type": "on"}}
+    changed = {"provider": {"only": ["c"], "x": {"y": 1}}, "seed": {"z": 1}, "thinking": "off"}
+
+    assert vendor_params(own, changed) == {
+        "provider": {"sort": "price", "only": ["c"], "x": {"y": 1}},
+        "seed": {"z": 1},
+        "thinking": "off",
+    }
+    assert own["provider"] == {"sort": "price", "only": ["a", "b"]}
+
+
 # ---------------------------------------------------------------------------- answers that fit a schema
 
 AGE: dict[str, Any] = {

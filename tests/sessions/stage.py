@@ -108,13 +108,13 @@ class SmallTool:
 class Cast:
     """Resolves `scripted/play` to the first provider, `scripted/understudy` to the second."""
 
-    def __init__(self, *providers: Provider, window_tokens: int) -> None:
+    def __init__(self, *providers: Provider, window_tokens: int, **facts: Any) -> None:
         self.providers = dict(zip(("play", "understudy"), providers, strict=False))
-        self._window_tokens = window_tokens
+        self._facts = {"window_tokens": window_tokens, "max_output_tokens": 100, **facts}
 
     async def resolve(self, ref: str) -> tuple[Provider, Model]:
         name = ref.removeprefix("scripted/")
-        return self.providers[name], Model("scripted", name, self._window_tokens, max_output_tokens=100)
+        return self.providers[name], Model("scripted", name, **self._facts)
 
     async def aclose(self) -> None:
         for provider in self.providers.values():
@@ -136,6 +136,7 @@ class Stage:
         rules: Sequence[Rule] = (),
         notes: tuple[str, ...] = (),
         window_tokens: int = 10_000,
+        facts: dict[str, Any] = {},  # noqa: B006  nothing changes it
         retry: RetryPolicy = NO_WAIT,
         clock: FixedClock | None = None,
         models: Models | None = None,
@@ -165,7 +166,7 @@ class Stage:
             Engine(
                 store=self.store,
                 claims=claims or LocalClaims(),
-                models=models or Cast(*providers, window_tokens=window_tokens),
+                models=models or Cast(*providers, window_tokens=window_tokens, **facts),
                 load_agent=lambda name, cwd: agent,
                 tools=tools,
                 clock=self.clock,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bridle.core.budget import Limits
 from bridle.core.errors import SessionBusy, UsageError
@@ -22,6 +23,7 @@ from bridle.core.protocol import (
     RunStarted,
     SessionConfigured,
     SessionOptions,
+    SessionTitled,
 )
 from bridle.core.queries import ListSessions, PreviewContext, Records, Status
 from bridle.core.session_api import ForkReceipt
@@ -71,6 +73,20 @@ async def test_every_run_starts_with_the_options_of_its_session():
             assert play.requests[-1].params == {"temperature": 0.5}
             assert (started.mode, started.limits.turns) == ("plan", 7)
             assert started.options.deny == ("look(secret/**)",)
+
+
+async def test_the_parameters_of_the_model_are_below_those_of_the_session_and_not_in_titles():
+    play, understudy = Play(says("one")), Play(says("A title"))
+    facts = {"params": {"seed": 1, "provider": {"sort": "price", "only": ["a"]}, "temperature": 1.0}}
+    async with Stage(play, understudy=understudy, titles_by="scripted/understudy", facts=facts) as stage:
+        options = replace(MADE, params={"temperature": 0.5, "provider": {"only": ["b"]}})
+        await made(stage, options)
+        await stage.run("go")
+        await stage.until(SessionTitled)
+
+    merged = {"seed": 1, "provider": {"sort": "price", "only": ["b"]}, "temperature": 0.5}
+    assert play.requests[-1].params == merged
+    assert understudy.requests[-1].params == {}
 
 
 async def test_another_process_starts_the_first_run_with_them():

@@ -42,15 +42,9 @@ class CustomModels:
         if provider is None or not slash or not model:
             return await self._catalog.resolve(ref)
         facts = provider.model(model) if implements(provider, ModelInfoProvider) else Model(name, model)
+        facts = replace(facts, provider=name, name=model)
         said = self._entries.get(ref)
-        return provider, replace(
-            facts,
-            provider=name,
-            name=model,
-            window_tokens=(said and said.window_tokens) or facts.window_tokens,
-            max_output_tokens=(said and said.max_output_tokens) or facts.max_output_tokens,
-            price=(said and said.price) or facts.price,
-        )
+        return provider, facts if said is None else said.over(facts)
 
     def server_pids(self) -> dict[str, int]:
         """Return the pids of the running servers, by what they serve."""
@@ -142,7 +136,14 @@ def _provider_entry(provider: "ProviderSettings", outside: tuple[str, ...]) -> "
 def _model_entry(ref: str, model: "ModelSettings") -> "ModelEntry":
     from bridle.providers import ModelEntry
 
-    return ModelEntry(model.window_tokens, model.max_output_tokens, model.price.price(ref))
+    return ModelEntry(
+        window_tokens=model.window_tokens,
+        max_output_tokens=model.max_output_tokens,
+        price=model.price.price(ref),
+        images=model.images,
+        reasoning=model.reasoning,
+        params=model.params,
+    )
 
 
 def _given(**values: Any) -> dict[str, Any]:

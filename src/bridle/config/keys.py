@@ -292,6 +292,12 @@ class ModelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     window_tokens: Count | None = None
     max_output_tokens: Count | None = None
     price: PriceSettings = PriceSettings()
+    images: bool | None = None
+    """Whether it accepts images."""
+    reasoning: bool | None = None
+    """Whether it can reason."""
+    params: dict[str, Any] = {}
+    """Sent in runs, merged over those of the provider; titles and summaries do not get them."""
 
 
 class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,5 +1,6 @@
 """Models, prices, requests and replies, independent of any vendor, and the kinds of providers."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -40,8 +41,12 @@ class Model(Struct, frozen=True):
     max_output_tokens: int = 8_192
     price: Price | None = None
     """None means unknown; it is shown as unknown, never as zero."""
-    images: bool = False
-    """True if it accepts images."""
+    images: bool | None = None
+    """True if it accepts images; None means unknown."""
+    reasoning: bool | None = None
+    """True if it can reason; None means unknown."""
+    params: dict[str, Any] = {}
+    """Vendor parameters of the turns of a run with it."""
 
     @property
     def ref(self) -> str:
@@ -58,7 +63,7 @@ class ModelRequest(Struct, frozen=True):
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int = 8_192
     params: dict[str, Any] = {}
-    """Vendor parameters, merged catalogue < provider < agent < request."""
+    """Vendor parameters; `merge_params` puts them over those of the provider."""
     output_schema: dict[str, Any] | None = None
     """A JSON Schema for the answer, enforced by the vendor if it can."""
 
@@ -71,6 +76,18 @@ class ModelReply(Struct, frozen=True):
     usage: Usage = Usage()
     model: str = ""
     """The model that answered, if the vendor names it."""
+
+
+def merge_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge parameters, with the tables in them; of other values the last one wins."""
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        for name, value in layer.items():
+            known = merged.get(name)
+            if isinstance(known, Mapping) and isinstance(value, Mapping):
+                value = merge_params(known, value)
+            merged[name] = value
+    return merged
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:

@@ -290,7 +290,7 @@ class ModelCatalog:
         """Return a model's facts: from the settings, else from its provider's entry, else from the data."""
         name, _, model = ref.partition("/")
         if entry.kind == "scripted":
-            return replace(self._script(ref, model).model(model), provider=name)
+            return self._said(ref).over(replace(self._script(ref, model).model(model), provider=name))
         if entry.kind == "direct":
             return direct_model(name, model)
         said = self._said(ref)
@@ -299,14 +299,16 @@ class ModelCatalog:
         longest = (known.output if known else None) or DEFAULT_OUTPUT_TOKENS
         usual = max(1, min(longest, MAX_OUTPUT_TOKENS, window // OUTPUT_SHARE))
         price = known.price_on(self._today()) if known else FREE if entry.is_ours else None
-        return Model(
+        facts = Model(
             provider=name,
             name=model,
             window_tokens=window,
-            max_output_tokens=said.max_output_tokens or entry.max_output_tokens or usual,
-            price=said.price or price,
-            images=bool(known and known.images),
+            max_output_tokens=entry.max_output_tokens or usual,
+            price=price,
+            images=known.images if known else None,
+            reasoning=known.reasoning if known else None,
         )
+        return said.over(facts)
 
     def _default_window(self, entry: ProviderEntry, model: str) -> int:
         match entry.kind:
@@ -366,12 +368,7 @@ class ModelCatalog:
             facts = provider.model(model)  # the request will report a server that does not respond
         said = self._said(ref)
         wanted = said.window_tokens or entry.window_tokens or facts.window_tokens
-        return replace(
-            facts,
-            window_tokens=min(wanted, facts.window_tokens),
-            max_output_tokens=said.max_output_tokens or facts.max_output_tokens,
-            price=said.price or facts.price,
-        )
+        return replace(said.over(facts), window_tokens=min(wanted, facts.window_tokens))
 
     def _weights_dir(self, entry: ProviderEntry) -> Path:
         return Path(entry.server.models_dir).expanduser() if entry.server.models_dir else self._models_dir

@@ -4,6 +4,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
 from bridle.core.model import Model, Price, ProviderKind
@@ -44,6 +45,14 @@ class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
     window_tokens: int | None = None
     max_output_tokens: int | None = None
     price: Price | None = None
+    images: bool | None = None
+    reasoning: bool | None = None
+    params: dict[str, Any] = {}
+
+    def over(self, facts: Model) -> Model:
+        """Return the facts of a model with these settings applied."""
+        said = {name: getattr(self, name) for name in self.__struct_fields__}
+        return replace(facts, **{name: value for name, value in said.items() if value is not None})
 
 
 class ModelFacts(Struct, frozen=True):

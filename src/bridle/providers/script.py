@@ -18,7 +18,8 @@ Fields of a script:
 - `replies`: the replies, in order
 - `repeat`: start again after the last one
 - `about`: a note for readers of the file
-- `window_tokens`, `max_output_tokens`, `price`: facts of the model, if the defaults do not fit
+- `window_tokens`, `max_output_tokens`, `price`, `images`, `reasoning`: facts of the model, if the defaults do
+  not fit
 
 Fields of a reply (all optional; `{}` is an empty reply):
 
@@ -181,6 +182,8 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     window_tokens: Annotated[int, Meta(gt=0)] = 128_000
     max_output_tokens: Annotated[int, Meta(gt=0)] = 8_192
     price: ScriptPrice | None = None
+    images: bool | None = None
+    reasoning: bool | None = None
 
 
 def load_script(path: Path) -> Script:

@@ -87,6 +87,8 @@ class ScriptedProvider:
             window_tokens=self.script.window_tokens,
             max_output_tokens=self.script.max_output_tokens,
             price=self.script.price,
+            images=self.script.images,
+            reasoning=self.script.reasoning,
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:

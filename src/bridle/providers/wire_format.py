@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.model import ModelReply, ModelRequest, merge_params
 from bridle.core.protocol import Delta
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient
 from bridle.providers.supported_schema import Dialect, reduce_schema
@@ -125,11 +125,11 @@ class VendorProvider:
 
 
 def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge parameters for a vendor; later layers win.
+    """Merge parameters for a vendor, with the tables in them; later layers win.
 
     `tool_role`, which sets how a local model receives tool results, is removed: no vendor accepts it.
     """
-    merged = {key: value for layer in layers for key, value in layer.items()}
+    merged = merge_params(*layers)
     merged.pop("tool_role", None)
     return merged
 

@@ -13,6 +13,7 @@ from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import ConfigError, KeyTaken, UsageError
 from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Text
+from bridle.core.model import merge_params
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import (
     LIKE_AGENT,
@@ -205,7 +206,7 @@ def merge_options(first: RunOptions, changed: RunOptions) -> RunOptions:
         ask=_joined(first.ask, changed.ask),
         deny=_joined(first.deny, changed.deny),
         limits=changed.limits.over(first.limits),
-        params={**first.params, **changed.params},
+        params=merge_params(first.params, changed.params),
         code=first.code if changed.code is None else changed.code,
         approve_each=first.approve_each or changed.approve_each,
         agent=changed.agent or first.agent,

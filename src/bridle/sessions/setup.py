@@ -19,7 +19,7 @@ from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.mcp_servers import MCP_PREFIX, ToolOffer
 from bridle.core.messages import replace_media_with_text
-from bridle.core.model import Model, ModelRequest
+from bridle.core.model import Model, ModelRequest, merge_params
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.ports import (
     ConditionalTool,
@@ -240,11 +240,11 @@ class Setup(Struct, frozen=True):
             messages=wrap_calls(messages, self.dispatcher.deferred),
             tools=() if self.code else self.dispatcher.specs,
             max_output_tokens=max_output_tokens,
-            params=self.params,
+            params=merge_params(backend.model.params, self.params),
         )
         if not extracting or self.extraction is None:
             return request
-        params = {**self.params, **self.extraction.params}
+        params = {**request.params, **self.extraction.params}
         return replace(request, tools=(), params=params, output_schema=self.extraction.schema)
 
 
@@ -273,7 +273,7 @@ async def set_up(
         warn(note)
     limits = options.limits.over(agent.limits)
     limits.check()
-    params = {**agent.params, **options.params}
+    params = merge_params(agent.params, options.params)
     most_output = _most_output(params.pop("max_tokens", None))  # every wire format names it differently
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)

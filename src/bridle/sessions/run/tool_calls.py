@@ -200,7 +200,7 @@ class ToolCalls:
             seen=facts.seen,
             ask=lambda question: self._questions.put(call.id, question),
             todos=facts.todos,
-            sees_images=self._setup.backend.model.images,
+            sees_images=bool(self._setup.backend.model.images),
             env=self._kit.env_of(call.id),
             tools=self._setup.dispatcher.functions,
             call=None if is_nested else make,

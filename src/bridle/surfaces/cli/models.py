@@ -181,8 +181,8 @@ def _details(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
     lines.append(("answer", f"{longest}{format_count(model.max_output_tokens, 'token')} asked for"))
     if facts.near:
         lines.append(("unknown", f"not in the catalogue; similar: {', '.join(facts.near)}"))
-    if known:
-        lines.append(("abilities", _abilities(facts)))
+    if (can := _abilities(facts)) or known:
+        lines.append(("abilities", can or "unknown"))
     lines += _prices(model.price)
     for day, price in sorted(known.later.items() if known else ()):
         lines.append(
@@ -196,11 +196,11 @@ def _details(facts: "ModelFacts", settings: Settings) -> list[tuple[str, str]]:
 
 
 def _abilities(facts: "ModelFacts") -> str:
-    known = facts.known
-    words = {name: getattr(known, name) for name in ("images", "reasoning", "tools")}
+    model, known = facts.model, facts.known
+    words = {"images": model.images, "reasoning": model.reasoning, "tools": known.tools if known else None}
     has = [name for name, value in words.items() if value]
     lacks = [f"no {name}" for name, value in words.items() if value is False]
-    return ", ".join(has + lacks) or "unknown"
+    return ", ".join(has + lacks)
 
 
 def _prices(price: Price | None) -> list[tuple[str, str]]:
