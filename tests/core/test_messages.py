@@ -3,8 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bridle.core.errors import UsageError
 from bridle.core.ids import CallId
 from bridle.core.messages import (
+    MAX_IMAGE_BYTES,
+    MAX_MEDIA_BYTES,
     Media,
     Message,
     Reasoning,
@@ -12,6 +15,9 @@ from bridle.core.messages import (
     ToolCall,
     ToolResult,
     Usage,
+    check_media,
+    make_image,
+    replace_media_with_text,
     user_message,
     with_unique_call_ids,
 )
@@ -105,3 +111,62 @@ def test_parts_made_without_metadata_do_not_share_it():
     first.meta["signature"] = "x"
 
     assert second == Text("b", {})
+
+
+# ---------------------------------------------------------------------------- images
+
+PNG = b"\x89PNG\r\n\x1a\n"
+CODED = "iVBORw0KGgo="
+
+
+def test_an_image_is_known_by_its_first_bytes():
+    assert make_image(PNG, "a.jpg") == Media("image/png", CODED, "a.jpg")
+    assert make_image(b"RIFF\n\0\0\0WEBPVP8 ", "b").mime == "image/webp"
+    make_image(PNG.ljust(MAX_IMAGE_BYTES, b"\0"), "c")
+    for data, problem in [
+        (b"", "d is not an image"),
+        (b"<svg/>", "d is not an image"),
+        (PNG.ljust(MAX_IMAGE_BYTES + 1, b"\0"), "d is larger than 5 MiB"),
+    ]:
+        with pytest.raises(UsageError, match=problem):
+            make_image(data, "d")
+
+
+@pytest.mark.parametrize(
+    ("media", "problem"),
+    [
+        (Media("image/png", "not base64!", "a"), "a: the data is not base64"),
+        (Media("image/png", "aGk="), "the attached file is not an image"),
+        (Media("image/gif", CODED), "is image/png, not image/gif"),
+        (Media("image/svg+xml", "PHN2Zy8+"), "is not an image"),
+        (Media("application/pdf", "A" * (MAX_MEDIA_BYTES // 3 * 4 + 8)), "larger than 32 MiB"),
+    ],
+)
+def test_files_that_cannot_be_sent_are_refused(media: Media, problem: str):
+    check_media(Message("user", (Text("a"), Media("image/png", CODED), Media("application/pdf", "aGk="))))
+    with pytest.raises(UsageError, match=problem):
+        check_media(Message("user", (media,)))
+
+
+def test_a_model_that_only_reads_gets_a_note_for_every_image():
+    image, paper = Media("image/png", CODED), Media("application/pdf", "aGk=")
+    result = ToolResult(CallId("a"), "look", "seen", media=(image, paper))
+    said = Message("assistant", (Text("ok"), FIRST))
+
+    assert replace_media_with_text(
+        [Message("user", (Text("hi"), image, paper)), said, Message("tool", (result,))]
+    ) == (
+        Message("user", (Text("hi"), Text("[image/png that this model cannot see]"), paper)),
+        said,
+        Message(
+            "tool",
+            (
+                replace(
+                    result,
+                    output="seen\n[image/png that this model cannot see]\n"
+                    "[application/pdf that this model cannot see]",
+                    media=(),
+                ),
+            ),
+        ),
+    )

@@ -38,6 +38,7 @@ from tests.sessions.stage import USAGE, Play, SmallTool, Stage, call, says
 from tests.sessions.test_hooks import Listener
 from tests.sessions.troupe import Troupe, spawn
 
+PNG = "iVBORw0KGgo="
 ALLOWED = (parse_rule("allow", "mcp__*"),)
 
 
@@ -55,7 +56,7 @@ class Lenders:
     async def expand(self, session: SessionId, cwd: str, text: str) -> tuple[Text | Media, ...] | None:
         if text == "/mcp__desk__none":
             raise UsageError("no prompt is named none")
-        return (Text("Said by the desk."), Media("image/png", "aGk=")) if text == "/mcp__desk__say" else None
+        return (Text("Said by the desk."), Media("image/png", PNG)) if text == "/mcp__desk__say" else None
 
     async def views(self, cwd: str) -> tuple[ServerView, ...]:
         return (ServerView("mcp", "desk", "ready", tools=1),)
@@ -269,14 +270,16 @@ async def test_servers_end_with_sessions_and_with_the_engine():
 
 
 async def test_a_prompt_of_a_server_is_recorded_as_what_it_says():
-    async with stage(Play(says("done")), Lenders()) as it:
+    async with stage(Play(says("done")), Lenders(), facts={"images": True}) as it:
         await it.run("/mcp__desk__say")
         [added] = [event for event in await it.log() if isinstance(event, MessageAdded)]
-        assert added.message == Message("user", (Text("Said by the desk."), Media("image/png", "aGk=")))
+        assert added.message == Message("user", (Text("Said by the desk."), Media("image/png", PNG)))
 
 
 async def test_a_prompt_of_a_server_shows_no_secrets():
-    async with stage(Play(says("done")), Lenders(), mask=lambda text: text.replace("desk", "***")) as it:
+    async with stage(
+        Play(says("done")), Lenders(), mask=lambda text: text.replace("desk", "***"), facts={"images": True}
+    ) as it:
         await it.run("/mcp__desk__say")
         [added] = [event for event in await it.log() if isinstance(event, MessageAdded)]
         assert added.message.text == "Said by the ***."

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bridle.config.daemon_keys import ServeSettings
 from bridle.config.keys import ConfigFile
@@ -20,7 +21,7 @@ from bridle.core.errors import (
     UsageError,
 )
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import Message, Text, ToolResult, Usage, user_message
+from bridle.core.messages import Media, Message, Text, ToolResult, Usage, user_message
 from bridle.core.model import Model
 from bridle.core.ports import Provider
 from bridle.core.protocol import (
@@ -979,3 +980,63 @@ async def test_sessions_in_memory_are_bounded_and_go_on_when_they_are_wanted_aga
             assert (await stage.service.wait(session, receipt.run_id)).outcome == "completed"
         # The last run may not have been put away when the next session was opened.
         assert len(stage.service.live()) <= 3
+
+
+# ---------------------------------------------------------------------------- images
+
+
+PICTURE = Message("user", (Text("look"), Media("image/png", "iVBORw0KGgo=", "a.png")))
+BLIND = {"images": False}
+
+
+async def test_images_go_only_to_a_model_that_sees():
+    play = Play(says("a cat"))
+    async with Stage(play, facts={"images": True}) as stage:
+        await stage.service.wait(stage.session, await stage.submit_run(Prompt(PICTURE)))
+    assert play.requests[0].messages == (PICTURE,)
+
+    for facts, hint in ((BLIND, "without the image)"), ({}, ".images' true)")):
+        async with Stage(Play(says("never")), facts=facts) as stage:
+            with pytest.raises(UsageError, match="scripted/play cannot see images") as caught:
+                await stage.submit_run(Prompt(PICTURE))
+            assert str(caught.value).endswith(hint)
+            assert await stage.log() == []
+
+
+async def test_an_active_run_of_a_blind_model_takes_no_images():
+    held = Play(says("", call("c", "look")), says("done"))
+    tool = SmallTool("look", lambda on: "seen", access="write")
+    async with Stage(held, tools=[tool], facts=BLIND) as stage:
+        await stage.prompt("go")
+        asked = await stage.until(ApprovalRequested)
+        for command in (Steer(PICTURE), Prompt(PICTURE)):
+            with pytest.raises(UsageError, match="cannot see images"):
+                await stage.service.submit(stage.session, command)
+        await stage.decide(asked.call_id, "deny")
+        await stage.until(RunEnded)
+
+
+async def test_a_blind_model_gets_a_note_for_an_earlier_image():
+    play, understudy = Play(says("a cat")), Play(says("so I hear"))
+    models = Cast(play, understudy, window_tokens=10_000)
+    async with Stage(play, models=Sighted(models)) as stage:
+        await stage.service.wait(stage.session, await stage.submit_run(Prompt(PICTURE)))
+        await stage.run("what was it", model="scripted/understudy")
+
+    assert understudy.requests[0].messages[0] == Message(
+        "user", (Text("look"), Text("[image/png that this model cannot see]"))
+    )
+
+
+class Sighted:
+    """Models of which only the first sees."""
+
+    def __init__(self, models: Cast) -> None:
+        self._models = models
+
+    async def resolve(self, ref: str) -> tuple[Provider, Model]:
+        provider, model = await self._models.resolve(ref)
+        return provider, replace(model, images=ref == "scripted/play")
+
+    async def aclose(self) -> None:
+        await self._models.aclose()

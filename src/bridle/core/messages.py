@@ -4,15 +4,29 @@ Parts keep the order in which the model produced them. Each keeps the vendor's m
 encrypted reasoning), which is sent back unchanged.
 """
 
+import binascii
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bridle.core.errors import UsageError
 from bridle.core.ids import CallId
 
 Role = Literal["system", "user", "assistant", "tool"]
+MAX_IMAGE_BYTES = 5 * 1024 * 1024  # vendors take no larger ones
+MAX_MEDIA_BYTES = 32 * 1024 * 1024  # of all files of one message
+_SIGNATURES = (
+    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
+    ("image/gif", re.compile(rb"GIF8[79]a")),
+    ("image/webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
+)
+IMAGE_TYPES = tuple(mime for mime, _ in _SIGNATURES)
+"""The types of images that models accept."""
 StopReason = Literal["end_turn", "tool_use", "max_tokens", "stop_sequence", "content_filter", "cancelled"]
 
 
@@ -140,23 +154,73 @@ def final_text(messages: Sequence[Message]) -> str:
 
 
 def replace_media_with_text(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace media in tool results with a text note, for a model that only reads text."""
+    """Replace images, and all media in tool results, with a text note, for a model that only reads text."""
     return tuple(
         [
             Message(message.role, tuple(map(_with_media_named, message.parts)))
-            if message.role == "tool" and _has_media(message)
+            if message.role != "assistant" and any(map(_has_unreadable, message.parts))
             else message
             for message in messages
         ]
     )
 
 
-def _has_media(message: Message) -> bool:
-    return any(part.media for part in message.parts if isinstance(part, ToolResult))
+def _has_unreadable(part: Part) -> bool:
+    return bool(part.media) if isinstance(part, ToolResult) else isinstance(part, Media) and _is_image(part)
 
 
 def _with_media_named(part: Part) -> Part:
-    if not isinstance(part, ToolResult) or not part.media:
-        return part
-    lines = [f"[{media.mime} that this model cannot see]" for media in part.media]
-    return replace(part, output="\n".join([*filter(None, [part.output]), *lines]), media=())
+    match part:
+        case Media() if _is_image(part):
+            return Text(_unseen(part))
+        case ToolResult() if part.media:
+            lines = [_unseen(media) for media in part.media]
+            return replace(part, output="\n".join([*filter(None, [part.output]), *lines]), media=())
+        case _:
+            return part
+
+
+def _unseen(media: Media) -> str:
+    return f"[{media.mime} that this model cannot see]"
+
+
+# ---------------------------------------------------------------------------- images
+
+
+def image_type(start: bytes) -> str:
+    """Return the type of an image by its first bytes; empty if it is none that models accept."""
+    return next((mime for mime, signature in _SIGNATURES if signature.match(start)), "")
+
+
+def make_image(data: bytes, name: str) -> Media:
+    """Return an image as a part of a message; raises UsageError if it is none, or too large."""
+    mime = image_type(data)
+    if not mime:
+        raise UsageError(f"{name} is not an image", hint=f"use {', '.join(IMAGE_TYPES)}")
+    if len(data) > MAX_IMAGE_BYTES:
+        raise UsageError(f"{name} is larger than {MAX_IMAGE_BYTES // 1024**2} MiB", hint="make it smaller")
+    return Media(mime, b64encode(data).decode(), name)
+
+
+def has_images(message: Message) -> bool:
+    """Return whether an image is a part of the message itself."""
+    return any(isinstance(part, Media) and _is_image(part) for part in message.parts)
+
+
+def check_media(message: Message) -> None:
+    """Refuse files that cannot be sent, and images that are none; raises UsageError."""
+    media = [part for part in message.parts if isinstance(part, Media)]
+    if sum(len(part.data) for part in media) * 3 // 4 > MAX_MEDIA_BYTES:
+        raise UsageError(f"the files of the prompt are larger than {MAX_MEDIA_BYTES // 1024**2} MiB")
+    for part in media:
+        name = part.name[:80] or "the attached file"
+        try:
+            data = b64decode(part.data, validate=True)
+        except (binascii.Error, ValueError):
+            raise UsageError(f"{name}: the data is not base64") from None
+        if _is_image(part) and make_image(data, name).mime != part.mime:
+            raise UsageError(f"{name} is {image_type(data)}, not {part.mime[:80]}")
+
+
+def _is_image(media: Media) -> bool:
+    return media.mime.startswith("image/")

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import ConfigError, KeyTaken, UsageError
 from bridle.core.hook import HookOverride
-from bridle.core.messages import Media, Message, Text
-from bridle.core.model import merge_params
+from bridle.core.messages import Media, Message, Text, check_media, has_images
+from bridle.core.model import Model, merge_params
 from bridle.core.permission import Action, parse_rule
 from bridle.core.protocol import (
     LIKE_AGENT,
@@ -71,6 +71,7 @@ def check_command(command: Command) -> None:
             f"the prompt is longer than {MAX_PROMPT_BYTES // 1024 // 1024} MiB",
             hint="put the text into a file and name the file in the prompt",
         )
+    check_media(command.message)
 
 
 def _check_types(value: Struct, kind: Any, problem: str) -> None:
@@ -102,6 +103,16 @@ def _check_variables(env: dict[str, str]) -> None:
     for name, value in env.items():
         if name not in CLIENT_VARIABLES or len(value) > MAX_VARIABLE_CHARS or "\0" in value:
             raise UsageError(f"the variable {name[:80]!r} cannot be passed to programs")
+
+
+def check_sight(model: Model, message: Message) -> None:
+    """Refuse images for a model that cannot see them; raises UsageError."""
+    if model.images or not has_images(message):
+        return
+    hint = "choose another model, or send the prompt without the image"
+    if model.images is None:
+        hint += f"; if it can, bridle config set 'models.\"{model.ref}\".images' true"
+    raise UsageError(f"{model.ref} cannot see images", hint=hint)
 
 
 def key_of(command: Prompt | Steer) -> PromptKey | None:
@@ -156,6 +167,7 @@ def add_messages(messages: Sequence[Message], *, is_first: bool) -> list[Message
         is_plain = all(isinstance(part, Text | Media) for part in message.parts)
         if message.role not in ("user", "assistant") or not message.parts or not is_plain:
             raise UsageError("a client can add text and media of the user and the assistant only")
+        check_media(message)
     if is_first and messages and messages[0].role != "user":
         raise UsageError("the first message of a session must be the user's")
     if sum(len(message.text.encode()) for message in messages) > MAX_PROMPT_BYTES:

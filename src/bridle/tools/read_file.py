@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.errors import StoreError, ToolError
-from bridle.core.messages import Media
+from bridle.core.messages import MAX_IMAGE_BYTES, Media, image_type
 from bridle.core.ports import Blobs, ToolContext, ToolOutput
 from bridle.core.protocol import FilesSeen, SeenFile
 from bridle.core.tool import Access, Subject, ToolSpec
@@ -39,17 +39,9 @@ from bridle.tools.tool_support import (
 from bridle.tools.visibility import VisibilityFilter, hard_link_error
 
 BLOB = "blob:"
-MAX_IMAGE_BYTES = 5 * 1024 * 1024
 MAX_PDF_BYTES = 50 * 1024 * 1024
 MAX_PAGES = 20  # of one call
-
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_IMAGES = (
-    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
-    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
-    ("image/gif", re.compile(rb"GIF8[79]a")),
-    ("image/webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
-)
 _CHANGING = "\n[the file was written to while it was read: this may be neither its old nor its new content]"
 
 
@@ -127,9 +119,8 @@ class ReadFile(WithoutPreview):
 
     def _shown(self, request: _Request, file: BufferedReader, stop: Event) -> ToolOutput | _Pdf:
         start = file.peek(16)
-        for mime, magic in _IMAGES:
-            if magic.match(start):
-                return _image(request, mime, file)
+        if mime := image_type(start):
+            return _image(request, mime, file)
         if start.startswith(b"%PDF-"):
             return _pdf(request, file)
         if is_binary(file):

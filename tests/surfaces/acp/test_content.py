@@ -12,8 +12,10 @@ from acp import (
 )
 
 from bridle.core.errors import UsageError
-from bridle.core.messages import Media, Message, Reasoning, Text
-from bridle.surfaces.acp.content import MAX_BLOCKS, MAX_IMAGE_BYTES, blocks_of, display_path, message_of
+from bridle.core.messages import MAX_IMAGE_BYTES, Media, Message, Reasoning, Text
+from bridle.surfaces.acp.content import MAX_BLOCKS, blocks_of, display_path, message_of
+
+PNG, GIF = "iVBORw0KGgo=", "R0lGODlh"
 
 
 def test_a_prompt_keeps_its_order():
@@ -21,8 +23,8 @@ def test_a_prompt_keeps_its_order():
         text_block("look at "),
         resource_link_block("a.py", "file:///home/me/src/a%20b.py#L3"),
         resource_block(embedded_text_resource("file:///home/me/notes.md", "one\ntwo\n")),
-        image_block("aGk=", "image/png"),
-        resource_block(embedded_blob_resource("file:///home/me/b.gif", "aGk=", mime_type="image/gif")),
+        image_block(PNG, "image/png"),
+        resource_block(embedded_blob_resource("file:///home/me/b.gif", GIF, mime_type="image/gif")),
     ]
 
     assert message_of(blocks, "/home/me") == Message(
@@ -31,8 +33,8 @@ def test_a_prompt_keeps_its_order():
             Text("look at "),
             Text("[src/a b.py#L3]"),
             Text("\n[notes.md]\n```\none\ntwo\n```\n"),
-            Media("image/png", "aGk="),
-            Media("image/gif", "aGk=", "b.gif"),
+            Media("image/png", PNG),
+            Media("image/gif", GIF, "b.gif"),
         ),
     )
 
@@ -70,7 +72,9 @@ def test_a_file_is_named_as_the_tools_name_it(uri: str, shown: str):
         ([audio_block("aGk=", "audio/wav")], "a prompt cannot contain sound"),
         ([image_block("aGk=", "image/svg+xml")], "image/svg\\+xml cannot be part"),
         ([image_block("not base64!", "image/png")], "not base64"),
-        ([image_block("A" * (MAX_IMAGE_BYTES * 2), "image/png")], "larger than 5 MiB"),
+        ([image_block("iVBORw0KGgoA" + "AAAA" * (MAX_IMAGE_BYTES // 3), "image/png")], "larger than 5 MiB"),
+        ([image_block("aGk=", "image/png")], "the attached file is not an image"),
+        ([image_block(GIF, "image/png")], "the attached file is image/gif, not image/png"),
         ([resource_block(embedded_blob_resource("file:///a.zip", "aGk="))], "data without a type cannot be"),
     ],
 )

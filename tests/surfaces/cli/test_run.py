@@ -336,6 +336,62 @@ def test_what_cannot_start_leaves_no_session_behind(bridle: Bridle, flags: list[
     assert bridle.sessions() == []
 
 
+# ---------------------------------------------------------------------------- images
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_images_are_sent_with_the_prompt(bridle: Bridle):
+    for name in ("a.png", "my cat.png"):
+        (bridle.project / name).write_bytes(PNG)
+    model = bridle.script({"text": "a cat"}, images=True)
+
+    done = bridle("run", "--output", "stream-json", "--model", model, "--image", "a.png", 'see @"my cat.png"')
+
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    events = [line["event"] for line in lines if "event" in line]
+    [parts] = [event["message"]["parts"] for event in events if event["type"] == "message_added"]
+    assert [(part["type"], part.get("name")) for part in parts] == [
+        ("text", None),
+        ("media", "a.png"),
+        ("media", "my cat.png"),
+    ]
+
+
+def test_a_model_that_cannot_see_gets_no_image_and_nothing_is_spent(bridle: Bridle):
+    (bridle.project / "a.png").write_bytes(PNG)
+    blind, unknown = bridle.script(ECHO, images=False), bridle.script(ECHO)
+
+    for flags in (["--image", "a.png", "look"], ["look at @a.png"]):
+        assert bridle("run", "--model", blind, *flags) == Done(
+            64,
+            "",
+            f"error: {blind} cannot see images\n"
+            "hint: choose another model, or send the prompt without the image\n",
+        )
+    setting = f'models."{unknown}".images'
+    assert f"bridle config set '{setting}' true" in bridle("run", "--model", unknown, "see @a.png").err
+    assert bridle.sessions() == []
+    assert bridle("config", "set", setting, "true").code == 0
+    assert bridle("run", "--model", unknown, "see @a.png") == Done(0, "see @a.png\n", "")
+
+
+def test_what_is_no_image_is_refused_before_anything_is_stored(bridle: Bridle):
+    (bridle.project / "text.png").write_text("hello")
+    model = bridle.script(ECHO, images=True)
+
+    for flags, problem in [
+        (["--image", "none.png", "x"], "--image: none.png cannot be read: No such file or directory"),
+        (["--image", "text.png", "x"], "--image: text.png is not an image"),
+        (["--continue", "--image", "text.png"], "--image: needs a prompt"),
+        (["see @none.png"], "@none.png cannot be read: No such file or directory"),
+    ]:
+        done = bridle("run", "--model", model, *flags)
+        assert (done.code, done.err.splitlines()[0]) == (64, f"error: {problem}")
+    assert bridle.sessions() == []
+
+
 # ---------------------------------------------------------------------------- sessions
 
 

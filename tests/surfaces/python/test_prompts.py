@@ -1,13 +1,16 @@
 """Prompts are text, files and images, in the given order."""
 
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bridle
-from bridle.core.messages import Media, Message, Text
-from bridle.surfaces.python.prompts import MAX_FILE_BYTES, to_message
+from bridle.core.messages import MAX_MEDIA_BYTES, Media, Message, Text
+from bridle.surfaces.python.prompts import to_message
+
+PNG = "iVBORw0KGgo="
 
 
 async def test_words_and_messages_are_taken_as_they_are():
@@ -20,24 +23,24 @@ async def test_words_and_messages_are_taken_as_they_are():
 async def test_files_are_told_as_text_and_pictures_as_pictures(tmp_path: Path):
     note, picture = tmp_path / "note.py", tmp_path / "a.png"
     note.write_text("x = 1")
-    picture.write_bytes(b"hi")
+    picture.write_bytes(b64decode(PNG))
 
     message = await to_message(["look", note, picture, bridle.media(b"pdf", "application/pdf", "b.pdf")])
 
     assert message.parts == (
         Text("look"),
         Text(f'\n<file path="{note}">\nx = 1\n</file>\n'),
-        Media("image/png", "aGk=", "a.png"),
+        Media("image/png", PNG, "a.png"),
         Media("application/pdf", "cGRm", "b.pdf"),
     )
-    assert await to_message(picture) == Message("user", (Media("image/png", "aGk=", "a.png"),))
+    assert await to_message(picture) == Message("user", (Media("image/png", PNG, "a.png"),))
 
 
 async def test_a_file_that_cannot_be_told_is_refused(tmp_path: Path):
     binary, long = tmp_path / "a.bin", tmp_path / "b.txt"
     binary.write_bytes(b"\xff\xfe")
     with long.open("wb") as file:
-        file.truncate(MAX_FILE_BYTES + 1)
+        file.truncate(MAX_MEDIA_BYTES + 1)
 
     for prompt, problem in [
         (tmp_path / "none", "none cannot be read: No such file or directory"),

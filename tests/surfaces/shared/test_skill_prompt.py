@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from bridle.core.errors import UsageError
+from bridle.core.messages import Media
 from bridle.core.skill import Skill
-from bridle.surfaces.shared.skill_prompt import expand, expand_in
+from bridle.surfaces.shared.skill_prompt import expand, expand_in, mention_images, read_images
 
 SKILLS = (
     Skill("inner", "Think.", "/w/inner.md", "user", user_invocable=False),
@@ -83,3 +84,45 @@ def test_skills_are_those_of_the_working_directory(home: Path, tmp_path: Path):
 
 def test_a_plain_prompt_reads_no_settings(tmp_path: Path):
     assert expand_in("hello", str(tmp_path / "nowhere"), {}) == "hello"
+
+
+# ---------------------------------------------------------------------------- images
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_images_that_a_prompt_names_are_read_once_each(tmp_path: Path):
+    (tmp_path / "a.png").write_bytes(PNG)
+    (tmp_path / "my cat.PNG").write_bytes(PNG)
+    prompt = f'compare @a.png, (@"my cat.PNG") and @a.png with @b.py, me@c.png @{tmp_path}/a.png?'
+
+    assert [one.name for one in read_images(prompt, str(tmp_path))] == ["a.png", "my cat.PNG", "a.png"]
+    assert read_images("@a.png", str(tmp_path)) == (Media("image/png", "iVBORw0KGgo=", "a.png"),)
+    assert read_images("no image", "/nowhere") == ()
+
+
+def test_an_image_that_cannot_be_read_is_an_error(tmp_path: Path):
+    (tmp_path / "text.png").write_text("hello")
+    (tmp_path / "folder.png").mkdir()
+    for name, problem in [
+        ("none.png", "@none.png cannot be read: No such file or directory (hint: without the @"),
+        ("folder.png", "@folder.png is not a file (hint: without the @ it is only a name)"),
+        ("text.png", "@text.png is not an image (hint: use image/png, "),
+    ]:
+        with pytest.raises(UsageError) as caught:
+            read_images(f"see @{name}", str(tmp_path))
+        assert str(caught.value).startswith(problem)
+
+
+def test_dropped_images_are_mentioned(tmp_path: Path):
+    first, second = tmp_path / "a.png", tmp_path / "my cat.jpg"
+    for path in (first, second):
+        path.write_bytes(PNG)
+    spaced = str(second).replace(" ", "\\ ")
+
+    assert mention_images(f"{first}") == f"@{first} "
+    assert mention_images(f"'{second}'\n") == f'@"{second}" '
+    assert mention_images(f"{first} {spaced}") == f'@{first} @"{second}" '
+    assert mention_images(f"file://{str(second).replace(' ', '%20')}") == f'@"{second}" '
+    for text in ("a.png", f"see {first}", f"{tmp_path}/none.png", f"{first} a.txt", "it's a.png", ""):
+        assert mention_images(text) == ""

@@ -8,6 +8,7 @@ from textual import events
 
 from bridle.core.errors import SessionError
 from bridle.core.ids import SessionId
+from bridle.core.messages import Media
 from bridle.core.protocol import Command, MessageAdded, Prompt
 from bridle.core.queries import ListSessions, Records
 from bridle.core.session_api import Receipt
@@ -43,6 +44,25 @@ class Gate:
 async def said_in(stage: Stage, session: SessionId) -> list[str]:
     records = await stage.service.ask(Records(session))
     return [record.event.message.text for record in records if isinstance(record.event, MessageAdded)]
+
+
+async def test_an_image_that_is_dropped_or_named_is_sent(tmp_path: Path):
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    play = Play(says("one"), says("two"))
+    async with (
+        Stage(play, cwd=str(tmp_path), facts={"images": True}) as stage,
+        tui(stage.service, tmp_path / "home", tmp_path, session="play") as shown,
+    ):
+        shown.app.editor.post_message(events.Paste(f"{picture}"))
+        await shown.until(lambda: shown.typed == f"@{picture} ")
+        await shown.press("enter")
+        await shown.sees("one")
+        await shown.send("and @a.png?")
+        await shown.sees("two")
+
+    sent = [request.messages[-1].parts[1] for request in play.requests]
+    assert sent == [Media("image/png", "iVBORw0KGgo=", "a.png")] * 2
 
 
 async def test_the_same_words_can_be_said_again_after_they_were_refused_once(tmp_path: Path):

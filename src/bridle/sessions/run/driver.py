@@ -42,7 +42,7 @@ from bridle.core.loop import (
     StopWork,
     SwitchModel,
 )
-from bridle.core.model import ModelReply
+from bridle.core.model import Model, ModelReply
 from bridle.core.ports import HookRound
 from bridle.core.protocol import Checkpoint, Decide, Reply, RunResumed, TurnEnded
 from bridle.core.recovery import make_run_end, plan_resume
@@ -122,6 +122,11 @@ class Driver:
         begun = [start.call_id for start in run.interrupted]
         works = any(one not in run.questions and not children.waits_for(one) for one in begun)
         return self._loop.state == "waiting_for_ops" and not works
+
+    @property
+    def model(self) -> Model:
+        """The model of the next turn."""
+        return self._kit.backend.model
 
     async def is_let_through(self) -> bool:
         """Wait until limits and hooks let a model request through; False if the run ends without one."""

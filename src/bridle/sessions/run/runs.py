@@ -35,6 +35,7 @@ from bridle.core.protocol import (
 from bridle.core.session_api import Receipt
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.command_checks import (
+    check_sight,
     find_taken_prompt,
     key_of,
     merge_options,
@@ -158,6 +159,8 @@ class Runs:
             return self._repeated(taken)
         if command.if_busy == "reject":
             raise SessionBusy(f"session {self._journal.id} is running", hint="wait for it, or cancel it")
+        if self._driver is not None and command.options.model is None:  # else the start of its run checks it
+            check_sight(self._driver.model, command.message)
         receipt = await self._queue(command.message, command.options, "queue", key)
         await self.begin_queued()
         return receipt
@@ -168,7 +171,7 @@ class Runs:
         key = key_of(command)
         if (taken := find_taken_prompt(key, self._journal.session)) is not None:
             return self._repeated(taken)
-        self.active(to="steer")
+        check_sight(self.active(to="steer").model, command.message)
         return await self._queue(command.message, RunOptions(), "steer", key)
 
     async def _restart_queue(self, taken: Receipt) -> Receipt:
@@ -251,7 +254,9 @@ class Runs:
                 await self.claim.release()
                 return Receipt(self._journal.session.seq, item_id=item_id)
             options = new_run_options(self._journal.session, options)
-            setup = await self._allowance.cut(await self.preparing.set_up(options), run_id)
+            setup = await self.preparing.set_up(options)
+            check_sight(setup.backend.model, message)
+            setup = await self._allowance.cut(setup, run_id)
             tokens = await prompt_tokens(setup, message)
             await self._upkeep.close_interrupted()
             await self._upkeep.record_late_changes()

@@ -1,7 +1,5 @@
 """Converts between ACP content blocks and message parts."""
 
-import binascii
-from base64 import b64decode
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -17,7 +15,7 @@ from acp.schema import (
 )
 
 from bridle.core.errors import UsageError
-from bridle.core.messages import Media, Message, Part, Text
+from bridle.core.messages import IMAGE_TYPES, Media, Message, Part, Text, check_media
 
 Block = (
     TextContentBlock
@@ -29,8 +27,6 @@ Block = (
 
 MAX_BLOCKS = 1000
 MAX_NAME_CHARS = 4096
-MAX_IMAGE_BYTES = 5 * 1024 * 1024  # the limit for images from tools
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def message_of(blocks: Sequence[Block], cwd: str) -> Message:
@@ -40,7 +36,9 @@ def message_of(blocks: Sequence[Block], cwd: str) -> Message:
     parts = [_part(block, cwd) for block in blocks]
     if not any(not isinstance(part, Text) or part.text.strip() for part in parts):
         raise UsageError("the prompt is empty")
-    return Message("user", tuple(parts))
+    message = Message("user", tuple(parts))
+    check_media(message)
+    return message
 
 
 def blocks_of(message: Message) -> list[TextContentBlock | ImageContentBlock]:
@@ -64,7 +62,7 @@ def text_block(text: str) -> TextContentBlock:
 
 def media_block(media: Media) -> TextContentBlock | ImageContentBlock:
     """Wrap an image; other media become a label, because editors show nothing else."""
-    if media.mime not in IMAGES:
+    if media.mime not in IMAGE_TYPES:
         return text_block(f"[{media.mime}{f' {media.name}' if media.name else ''}]")
     return ImageContentBlock(type="image", data=media.data, mime_type=media.mime)
 
@@ -91,17 +89,11 @@ def _resource(resource: TextResourceContents | BlobResourceContents, cwd: str) -
 
 
 def _image(mime: str, data: str, name: str) -> Media:
-    if mime not in IMAGES:
+    if mime not in IMAGE_TYPES:
         raise UsageError(
             f"{mime[:100] or 'data without a type'} cannot be part of a prompt",
-            hint=f"text, a link to a file, or {', '.join(IMAGES)}",
+            hint=f"text, a link to a file, or {', '.join(IMAGE_TYPES)}",
         )
-    if len(data) * 3 // 4 > MAX_IMAGE_BYTES:
-        raise UsageError(f"an image is larger than {MAX_IMAGE_BYTES // 1024 // 1024} MiB")
-    try:
-        b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        raise UsageError("an image is not base64") from None
     return Media(mime, data, name)
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from bridle.config.settings import find_trace
 from bridle.core.errors import BridleError, SessionNotRunning, UsageError
-from bridle.core.messages import user_message
+from bridle.core.messages import Media, Message, Text
 from bridle.core.protocol import MAX_PROMPT_BYTES, Delete, Prompt, Resume, RunOptions
 from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
@@ -109,13 +109,15 @@ class RunRequest(Struct, frozen=True):
     """The title of a new session if it is not to come from the prompt."""
     labels: dict[str, str] = {}
     """The labels of a new session."""
+    images: tuple[Media, ...] = ()
 
     @property
     def command(self) -> Prompt | Resume:
         """The command to submit: without a prompt, resume a run that was cut off or start a queued prompt."""
         if not self.prompt:
             return Resume(self.options)
-        return Prompt(user_message(self.prompt), self.options, if_busy="reject")
+        message = Message("user", (Text(self.prompt), *self.images))
+        return Prompt(message, self.options, if_busy="reject")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -126,11 +128,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     labels = _labels(args, goes_on=goes_on)
     if not prompt and not goes_on:
         raise UsageError("no prompt given", hint='bridle run "what does this project do"')
+    if args.image and not prompt:
+        raise UsageError("--image: needs a prompt", hint='bridle run --image a.png "what is this"')
     cwd = resolve_directory(args.cwd)
     session = asyncio.run(_find(args, cwd, console)) if goes_on else None
     where = session.cwd if session else cwd
     if prompt:  # `--no-hook` may also name a hook of a resumed run
         check_disabled_hooks(args.no_hook, where, console.environ)
+    images = _images(args, where)
     title = ""
     if prompt.startswith("/"):
         from bridle.surfaces.shared.skill_prompt import expand_in  # few prompts need it
@@ -138,7 +143,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         typed, prompt = prompt, expand_in(prompt, where, console.environ)
         title = title_from(typed) if typed != prompt else ""
     options = replace(resolve_options(options, where, console.environ), trace=find_trace(console.environ))
-    job = RunRequest(prompt, options, args.agent, where, session, title, labels)
+    job = RunRequest(prompt, options, args.agent, where, session, title, labels, images)
     approver = None
     if not args.final_only and args.output == "text":
         from bridle.surfaces.cli.approver import open_approver  # not needed if the user cannot be asked
@@ -161,6 +166,20 @@ def _labels(args: argparse.Namespace, *, goes_on: bool) -> dict[str, str]:
             "--label is for a new session", hint="bridle session label SESSION NAME=VALUE labels this one"
         )
     return parse_labels(args.label)
+
+
+def _images(args: argparse.Namespace, cwd: str) -> tuple[Media, ...]:
+    """Read the images of the flags and those that the words of the prompt name; raises UsageError."""
+    words = " ".join(args.prompt)
+    if not args.image and "@" not in words:
+        return ()
+    from bridle.surfaces.shared.skill_prompt import read_image, read_images  # few prompts need it
+
+    try:
+        given = [read_image(path, "") for path in args.image]
+    except UsageError as error:
+        raise UsageError(f"--image: {error.message}", hint=error.hint) from None
+    return tuple(dict.fromkeys([*given, *read_images(words, cwd)]))
 
 
 async def _find(args: argparse.Namespace, cwd: str, console: Console) -> SessionSummary:

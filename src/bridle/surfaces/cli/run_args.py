@@ -11,6 +11,7 @@ examples:
   bridle run --accept-edits "add a test for the parser"
   bridle run --continue "now the documentation too"
   bridle run --continue                        resume an interrupted run
+  bridle run "make the page look like @sketch.png"
   bridle run --code "which module has the most functions"
   bridle run --output-schema invoice.json "what does invoice.txt say" | jq .total
   bridle run -p --output json --allow 'edit_file(src/**)' --max-cost 0.50 "fix the lint errors"
@@ -35,6 +36,13 @@ def add_run(commands: Commands) -> None:
         epilog=RUN_EXAMPLES,
     )
     run.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to do")
+    run.add_argument(
+        "--image",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="send this image with the prompt (repeatable); @FILE in the prompt does the same",
+    )
     _add_conversation(run.add_argument_group("conversation"))
     _add_output(run.add_argument_group("output"))
     add_rule_flags(run.add_argument_group("permissions"))

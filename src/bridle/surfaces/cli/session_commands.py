@@ -10,7 +10,7 @@ import msgspec
 from bridle.core.compaction import check_pin
 from bridle.core.errors import BridleError, SessionError, SessionNotRunning, UsageError
 from bridle.core.ids import CallId
-from bridle.core.messages import Message, Text, user_message
+from bridle.core.messages import Message, Text
 from bridle.core.protocol import (
     ApprovalRequested,
     Archive,
@@ -261,14 +261,14 @@ def delete(args: argparse.Namespace, console: Console) -> int:
 
 def steer(args: argparse.Namespace, console: Console) -> int:
     """Add a message to the active run."""
-    return _send(args, console, Steer(user_message(_text(args))), "sent; the run reads it at its next turn")
+    return _send(args, console, Steer(_message(args)), "sent; the run reads it at its next turn")
 
 
 def queue(args: argparse.Namespace, console: Console) -> int:
     """Queue a prompt until the active run ends."""
 
     async def work(api: SessionApi, session: SessionSummary) -> None:
-        receipt = await _submit(api, session, Prompt(user_message(_text(args))))
+        receipt = await _submit(api, session, Prompt(_message(args)))
         console.done("the run has started" if receipt.run_id else "queued; it starts when the run ends")
 
     return run_with_session(args.session, console, work)
@@ -329,6 +329,13 @@ def _pending(run: RunStatus | None, call_id: str | None) -> ApprovalRequested:
         names = ", ".join(f"{asked.call_id} ({asked.tool})" for asked in meant)
         raise UsageError(f"several calls wait: {names}", hint="choose one with --call")
     return meant[0]
+
+
+def _message(args: argparse.Namespace) -> Message:
+    from bridle.surfaces.shared.skill_prompt import read_images
+
+    text = _text(args)
+    return Message("user", (Text(text), *read_images(text, "")))
 
 
 def _text(args: argparse.Namespace) -> str:

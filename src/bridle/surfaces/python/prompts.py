@@ -6,15 +6,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bridle.core.errors import UsageError
-from bridle.core.messages import Media, Message, Part, Text, user_message
+from bridle.core.messages import (
+    MAX_MEDIA_BYTES,
+    Media,
+    Message,
+    Part,
+    Text,
+    image_type,
+    make_image,
+    user_message,
+)
 from bridle.surfaces.python.callbacks import in_thread
 
 PromptPart = str | Path | Media
 """Text, a file (an image as an image, any other as its text), or bytes wrapped by `media`."""
 PromptLike = PromptPart | Sequence[PromptPart] | Message
 
-MAX_FILE_BYTES = 32 * 1024 * 1024
-_SEEN = ("image/", "audio/", "video/", "application/pdf")
+_SEEN = ("audio/", "video/", "application/pdf")
 
 
 def media(data: bytes, mime: str, name: str = "") -> Media:
@@ -60,13 +68,15 @@ def _part(part: PromptPart) -> Part:
 def _file(path: Path) -> Part:
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            data = file.read(MAX_MEDIA_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    if len(data) > MAX_FILE_BYTES:
-        raise UsageError(f"{path} is larger than {MAX_FILE_BYTES // 1024**2} MiB")
+    if len(data) > MAX_MEDIA_BYTES:
+        raise UsageError(f"{path} is larger than {MAX_MEDIA_BYTES // 1024**2} MiB")
+    if image_type(data):
+        return make_image(data, path.name)
     mime = mimetypes.guess_type(path.name)[0] or ""
-    if mime.startswith(_SEEN) and mime != "image/svg+xml":
+    if mime.startswith(_SEEN):
         return media(data, mime, path.name)
     try:
         return Text(f'\n<file path="{path}">\n{data.decode()}\n</file>\n')

@@ -1,14 +1,21 @@
-"""Expands a prompt such as `/review src/a.py` to the text of the skill before it enters a session."""
+"""Expands a typed prompt before it enters a session: the skill of `/review a.py`, the image of `@a.png`."""
 
 import os
 import re
+import shlex
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from bridle.core.errors import UsageError
 from bridle.core.mcp_servers import MCP_PREFIX
+from bridle.core.messages import MAX_IMAGE_BYTES, Media, make_image
 from bridle.core.skill import SKILL_NAME, Skill, near_names, render
 
+MAX_PASTED_PATHS_CHARS = 8_192
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_IMAGE = re.compile(r'(?:^|(?<=[\s(\[]))@(?:"([^"\n]{1,4096})"|([^\s"]{1,4096}))')
 _CALL = re.compile(rf"/(?P<name>{SKILL_NAME.pattern})(?:\s(?P<arguments>.*))?", re.DOTALL)
 
 
@@ -50,3 +57,45 @@ def _unknown(name: str, skills: Sequence[Skill]) -> UsageError:
         )
     listed = "bridle skills list" if usable else f"bridle skills new {name}"
     return UsageError(f"no skill is named {name}", hint=f"{listed}; a space before the slash makes it text")
+
+
+# ---------------------------------------------------------------------------- images
+
+
+def read_images(prompt: str, cwd: str) -> tuple[Media, ...]:
+    """Read the images that a prompt names as `@a.png` or `@"my picture.png"`; raises UsageError."""
+    names = (quoted or plain.rstrip(".,;:!?)]") for quoted, plain in _IMAGE.findall(prompt))
+    paths = [name for name in names if name.lower().endswith(IMAGE_SUFFIXES)]
+    try:
+        return tuple(read_image(path, cwd) for path in dict.fromkeys(paths))
+    except UsageError as error:
+        raise UsageError(f"@{error.message}", hint=error.hint or "without the @ it is only a name") from None
+
+
+def read_image(path: str, cwd: str) -> Media:
+    """Read an image file; raises UsageError."""
+    file = Path(cwd, os.path.expanduser(path))
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise UsageError(f"{path} is not a file")
+        with file.open("rb") as opened:
+            return make_image(opened.read(MAX_IMAGE_BYTES + 1), file.name)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{path!r} is not a path") from None
+
+
+def mention_images(pasted: str) -> str:
+    """Return mentions of image files whose paths were pasted, as terminals do for dropped files."""
+    if len(pasted) > MAX_PASTED_PATHS_CHARS or not pasted.rstrip("'\" \n").lower().endswith(IMAGE_SUFFIXES):
+        return ""
+    try:
+        words = shlex.split(pasted)
+        paths = [unquote(word[7:]) if word.startswith("file://") else word for word in words]
+        is_image = all(os.path.isabs(path) and os.path.isfile(path) for path in paths)
+    except ValueError:
+        return ""
+    if not is_image or not all(path.lower().endswith(IMAGE_SUFFIXES) and '"' not in path for path in paths):
+        return ""
+    return " ".join(f'@"{path}"' if re.search(r"\s", path) else f"@{path}" for path in paths) + " "

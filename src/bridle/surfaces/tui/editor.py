@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from bridle.core.errors import BridleError
+from bridle.surfaces.shared.skill_prompt import mention_images
 from bridle.surfaces.shared.terminal import visible
 from bridle.surfaces.tui.completion import Completer, Completion, Fragment, fragment_at
 from bridle.surfaces.tui.keys import KEYS, Changed, bindings, keys_of
@@ -142,11 +143,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
             event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Insert a placeholder for a long text; make control characters of a short one visible."""
+        """Insert mentions of dropped images, or a placeholder for a long text; show control characters."""
         event.prevent_default()
         event.stop()
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        shown = self._pastes.add(text)
+        shown = mention_images(text) or self._pastes.add(text)
         if shown == text:
             shown = visible(text)
         self.insert(shown)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
-from bridle.core.messages import user_message
+from bridle.core.messages import Media, Message, Text
 from bridle.core.permission import SHELL_TOOL
 from bridle.core.protocol import MAX_PROMPT_BYTES, Command, Prompt, RunOptions, Steer
 from bridle.core.session_api import SessionApi
@@ -83,15 +83,25 @@ async def send(
         whole = await asyncio.to_thread(expand_in, text, cwd, environ)
         title = title_from(text) if whole != text else ""
         text = whole
+    images = await _read_images(letter)
     if session is None:
         made = choice.options().of_personal_session
         session = await api.create(cwd=cwd, agent=choice.agent or "", title=title, options=made)
         began(session, letter.place)
-    message = user_message(text)
+    message = Message("user", (Text(text), *images))
     command: Command = Prompt(message, options, key=letter.key)
     if steers:
         command = Steer(message, letter.key)
     await api.submit(session, command)
+
+
+async def _read_images(letter: OutgoingPrompt) -> tuple[Media, ...]:
+    """Read the images that a prompt names; a shell command has none."""
+    if "@" not in letter.typed or letter.typed.startswith(SIGN):
+        return ()
+    from bridle.surfaces.shared.skill_prompt import read_images
+
+    return await asyncio.to_thread(read_images, letter.typed, letter.cwd)
 
 
 def join_texts(texts: Iterable[str]) -> str:

@@ -6,8 +6,8 @@ import { PICTURES } from "bridle/attached.js";
 import { toast, toastError } from "bridle/toasts.js";
 import { bytes } from "bridle/words.js";
 
-const MAX_PROMPT_BYTES = 4 * 1024 * 1024; // what a session takes
-const MAX_FILE_BYTES = 2.5 * 1024 * 1024; // base64 makes four of three
+const MAX_PROMPT_BYTES = 7.5 * 1024 * 1024; // what a request may have, less its head
+const MAX_FILE_BYTES = 5 * 1024 * 1024; // what models take
 const LONG_PASTE_CHARS = 3_000; // more is attached instead of typed
 const LONG_PASTE_LINES = 40;
 const SHELL = { model: "direct/bash", allow: ["bash"] }; // who has typed a command is not asked about it
