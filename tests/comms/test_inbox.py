@@ -5,13 +5,16 @@ from uuid import UUID
 
 import pytest
 
-from bridle.comms.envelope import Message, Request
+from bridle.comms.envelope import Message, Request, Response
 from bridle.comms.inbox import (
     MAX_REMEMBERED,
+    MAX_ROUTES,
     MAX_TEXT_CHARS,
     MAX_WAITING,
     MAX_WAITING_BYTES,
+    MAX_WAITING_OF_PEER,
     Inbox,
+    Mailbox,
     ReceivedMessage,
     ReplayGuard,
 )
@@ -78,6 +81,77 @@ async def test_there_is_room_for_so_many_bytes_and_no_more():
     assert not inbox.put(said("a", "2", 1))
     await inbox.take()
     assert inbox.put(said("a", "2", 1))
+
+
+def replied(peer: str, request: str) -> ReceivedMessage:
+    return ReceivedMessage(peer, "id", Response(request, "completed", 1))
+
+
+def test_a_reply_is_only_for_the_session_that_asked():
+    mailbox = Mailbox()
+    mailbox.note_sent("asker", "a", "request")
+    reply, other = replied("a", "request"), said("b", "hi")
+    for item in (reply, other):
+        assert mailbox.put(item)
+
+    assert not mailbox.expects(reply)  # the asker's run is over: its next one takes the reply
+    assert mailbox.take("else") == [other]
+    mailbox.begin("asker")
+    assert mailbox.expects(reply)
+    assert (mailbox.take("asker"), mailbox.take("asker"), len(mailbox)) == ([reply], [], 0)
+
+
+def test_a_peer_is_heard_by_the_running_session_that_wrote_to_it():
+    mailbox = Mailbox()
+    mailbox.begin("partner")
+    mailbox.note_sent("partner", "a")
+    mailbox.put(said("a", "1"))
+
+    assert mailbox.take("else") == []
+    assert mailbox.take("partner") == [said("a", "1")]
+    mailbox.put(said("a", "2"))
+    mailbox.end("partner")
+    mailbox.begin("else")
+    assert mailbox.take("else") == [said("a", "2")]  # from now on it is the partner
+    mailbox.begin("partner")
+    mailbox.put(said("a", "3"))
+    assert mailbox.take("partner") == []
+
+
+def test_a_reply_to_an_unknown_request_is_like_any_message():
+    mailbox = Mailbox()
+    mailbox.put(replied("a", "never sent"))
+
+    assert mailbox.take("any") == [replied("a", "never sent")]
+
+
+def test_one_peer_cannot_fill_the_mailbox_for_others():
+    mailbox = Mailbox()
+
+    of_one = [mailbox.put(said("a", str(n))) for n in range(MAX_WAITING_OF_PEER + 1)]
+
+    assert of_one == [True] * MAX_WAITING_OF_PEER + [False]
+    assert mailbox.put(said("b", "1", MAX_WAITING_BYTES))
+    assert not mailbox.put(said("c", "1", 1))
+
+
+def test_a_turn_takes_in_no_more_than_fits_into_one_message():
+    mailbox = Mailbox()
+    half = "x" * (MAX_TEXT_CHARS // 2)
+    for _ in range(3):
+        mailbox.put(said("a", half))
+
+    assert [len(mailbox.take("s")) for _ in range(4)] == [1, 1, 1, 0]
+
+
+def test_old_routes_are_forgotten():
+    mailbox = Mailbox()
+    mailbox.note_sent("first", "a", "request 0")
+    for number in range(1, MAX_ROUTES + 1):
+        mailbox.note_sent("later", "a", f"request {number}")
+    mailbox.put(replied("a", "request 0"))
+
+    assert len(mailbox.take("any")) == 1
 
 
 ANNA, BERT = bytes([1]) * 32, bytes([2]) * 32

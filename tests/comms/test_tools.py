@@ -5,13 +5,13 @@ import pytest
 
 from bridle.comms.address import UnixAddress
 from bridle.comms.hub import Comms, Registry
-from bridle.comms.tools import PEER_TOOLS, peer_tools
+from bridle.comms.tools import peer_tools
 from bridle.comms.trust import Peer
 from bridle.core.errors import ToolError
 from bridle.core.ids import SessionId
 from bridle.core.permission import judge, parse_rule
 from bridle.core.ports import ConditionalTool, Tool, ToolContext, ToolOutput
-from bridle.core.tool import Access, Subject
+from bridle.core.tool import PEER_TOOLS, Access, Subject
 from bridle.tools.arguments import validate_arguments
 from tests.comms.conftest import Delivered, make_comms
 

@@ -4,7 +4,7 @@ Implementations are imported where they are needed, so that a command that only 
 the code for runs.
 """
 
-from bridle.app.comms import open_comms
+from bridle.app.comms import comms_of, open_comms
 from bridle.app.folders import agent_in, hook_site, hooks_in, skills_in, writable_folders
 from bridle.app.memory import memory_in
 from bridle.app.models import models_dir, open_models
@@ -16,6 +16,7 @@ from bridle.app.tools import kernel_settings, open_sandbox, open_tools, open_tra
 __all__ = [
     "Extensions",
     "agent_in",
+    "comms_of",
     "hook_site",
     "hooks_in",
     "kernel_settings",

@@ -1,13 +1,11 @@
 """Wiring for messages between agents of different processes."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
     from bridle.comms.hub import Comms
-    from bridle.core.ports import Tool
 
 
 def open_comms(settings: Settings) -> "Comms":
@@ -31,9 +29,6 @@ def open_comms(settings: Settings) -> "Comms":
     return Comms(options, lambda: uuid7(clock.now_ms(), chance.entropy(10)))
 
 
-def peer_tools(settings: Settings) -> "Sequence[Tool]":
-    if settings.comms.mode == "off":
-        return ()
-    from bridle.comms.tools import peer_tools
-
-    return peer_tools(open_comms(settings))
+def comms_of(settings: Settings) -> "Comms | None":
+    """Create the endpoint if the settings turn it on; raises ConfigError."""
+    return None if settings.comms.mode == "off" else open_comms(settings)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.app.backends import SessionBackend, open_backend
-from bridle.app.comms import peer_tools
+from bridle.app.comms import comms_of
 from bridle.app.folders import agent_in, hooks_in, settings_in, writable_folders
 from bridle.app.lsp import open_languages
 from bridle.app.mcp import open_tool_servers
@@ -17,8 +17,10 @@ from bridle.app.stores import open_blobs, revisions_dir
 from bridle.app.telemetry import open_telemetry, with_telemetry
 from bridle.app.tools import command_environment, masker, open_sandbox, open_tools, open_traps
 from bridle.config.settings import Settings
+from bridle.core.tool import PEER_TOOLS
 
 if TYPE_CHECKING:
+    from bridle.comms.hub import Comms
     from bridle.core.agent import Agent
     from bridle.core.hook import HookEntry, HookOverride
     from bridle.core.ports import Compactor, Hooks, Memory, Models, Provider, Sandbox, Store, Tool
@@ -49,6 +51,8 @@ class Extensions(Struct, frozen=True):
     """Replaces the telemetry of the settings."""
     backend: "SessionBackend | None" = None
     """The shared storage of a cluster."""
+    comms: "Comms | None" = None
+    """Replaces the endpoint of the settings, for a program that also uses it itself."""
 
 
 NO_EXTENSIONS = Extensions()
@@ -92,6 +96,7 @@ def _engine(
     if memory is None and backend.is_users:
         memory = memory_in(settings, environ, backend.store)
     languages = open_languages(settings, environ, sandbox)
+    comms = extensions.comms or comms_of(settings)
     is_kept = settings.store.backend != "ephemeral"
     return Engine(
         store=with_telemetry(backend.store, telemetry),
@@ -104,9 +109,10 @@ def _engine(
         load_agent=lambda name, cwd: _with_tools(
             agent_in(name, settings_in(cwd, settings, environ), clock), extensions
         ),
-        tools=_beside(extensions, open_tools(settings, environ, blobs, sandbox, memory, languages)),
+        tools=_beside(extensions, open_tools(settings, environ, blobs, sandbox, memory, languages, comms)),
         servers=open_tool_servers(settings, environ, sandbox),
         languages=languages,
+        peers=comms,
         settings=settings,
         clock=clock,
         chance=SystemChance(),
@@ -120,7 +126,7 @@ def _engine(
         ),
         compactor=extensions.compactor,
         memory=memory,
-        children=_child_policy(settings),
+        children=_child_policy(settings, comms),
         environ=command_environment(settings, environ),
         retry=settings.retry.policy(),
         embedded=frozenset(tool.spec.name for tool in extensions.tools),
@@ -151,7 +157,7 @@ def _with_tools(agent: "Agent", extensions: Extensions) -> "Agent":
     return replace(agent, tools=(*agent.tools, *(tool.spec.name for tool in extensions.tools)))
 
 
-def _child_policy(settings: Settings) -> "ChildPolicy":
+def _child_policy(settings: Settings, comms: "Comms | None") -> "ChildPolicy":
     from bridle.sessions.agent_tree import ChildPolicy
 
     children = settings.children
@@ -161,7 +167,7 @@ def _child_policy(settings: Settings) -> "ChildPolicy":
         max_children=children.max_children,
         max_tokens=children.max_tokens,
         models=children.models,
-        without_tools=tuple(tool.spec.name for tool in peer_tools(settings)),
+        without_tools=() if comms is None else PEER_TOOLS,
         worktrees=str(settings.home / "worktrees"),
         writable=writable_folders(settings),
     )

@@ -4,11 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bridle.app.comms import peer_tools
 from bridle.app.folders import settings_in, skills_in, writable_folders
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
+    from bridle.comms.hub import Comms
     from bridle.core.language_servers import LanguageServers
     from bridle.core.ports import Blobs, Memory, Sandbox, Tool
     from bridle.kernel.settings import KernelSettings
@@ -24,6 +24,7 @@ def open_tools(
     sandbox: "Sandbox",
     memory: "Memory | None" = None,
     languages: "LanguageServers | None" = None,
+    comms: "Comms | None" = None,
 ) -> "tuple[Tool, ...]":
     """Create the built-in tools, most useful first, because not all of them fit into a small window."""
     from bridle.memory.tool import MemorySearch
@@ -67,8 +68,16 @@ def open_tools(
         Ls(writable=writable),
         Download(),
         *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),
-        *peer_tools(settings),
+        *_peer_tools(comms),
     )
+
+
+def _peer_tools(comms: "Comms | None") -> "Sequence[Tool]":
+    if comms is None:
+        return ()
+    from bridle.comms.tools import peer_tools
+
+    return peer_tools(comms)
 
 
 def _shell_settings(settings: Settings, environ: Mapping[str, str]) -> "ShellSettings":

@@ -2,10 +2,8 @@
 
 | module | contents |
 |---|---|
-| `hub` | `Comms`: sends to peers by name, and listens for their messages |
-| `inbox`, `texts` | messages that wait for delivery, and their text for a model |
-| `replay_guard` | the envelopes already received, which are not accepted twice |
-| `registry` | the listeners of this process, reached without a connection |
+| `hub` | `Comms`: sends to peers by name, and listens for their messages; the listeners of this process |
+| `inbox` | messages that wait for a host or for runs, their text for a model, and the ids already received |
 | `wire` | one envelope per connection, over a Unix socket or TCP, with an acknowledgement |
 | `listener` | the socket of a listener: private, and owned by one process at a time |
 | `envelope`, `cbor` | what goes over the wire: signed, checked, and its encoding |

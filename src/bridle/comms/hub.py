@@ -6,15 +6,18 @@ send ─▶ find the peer ─┬─ in this process ─────────�
                                    ◀═ acknowledgement ◀────────────────────────────┘
 ```
 
+A host, such as `bridle comms listen`, gets every message through `deliver`. Without one, messages wait in the
+mailbox until a run takes them at the end of a turn.
+
 An envelope that is not signed, not addressed to us, or not from a trusted peer is dropped without an answer.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -34,23 +37,34 @@ from bridle.comms.envelope import (
     unseal,
 )
 from bridle.comms.identity import Identity, load_identity, peer_id
-from bridle.comms.inbox import Inbox, ReceivedMessage, ReplayGuard
+from bridle.comms.inbox import Inbox, Mailbox, ReceivedMessage, ReplayGuard, format_for_run
 from bridle.comms.listener import open_listener
 from bridle.comms.trust import Peer, Trust
 from bridle.comms.wire import ACK_S, RECEIVE_S, PeerOffline, exchange
 from bridle.core.errors import BridleError, ConfigError
+from bridle.core.ids import SessionId
 
 # ---------------------------------------------------------------------------- registry
 # The listeners of this process by name, which exchange messages without a connection.
+
+
+class Receiver(Protocol):
+    """An inbox or a mailbox."""
+
+    def __len__(self) -> int: ...
+
+    def put(self, item: ReceivedMessage) -> bool:
+        """Add a message; return False if there is no room."""
+        ...
 
 
 class Registry:
     """Maps names to inboxes; one per process, or per group of listeners that may talk to each other."""
 
     def __init__(self) -> None:
-        self._inboxes: dict[str, Inbox] = {}
+        self._inboxes: dict[str, Receiver] = {}
 
-    def add(self, name: str, inbox: Inbox) -> None:
+    def add(self, name: str, inbox: Receiver) -> None:
         """Add a listener; raises ConfigError if the name is taken."""
         if name in self._inboxes:
             raise ConfigError(f'"{name}" is already listening in this process', hint="give it another name")
@@ -60,7 +74,7 @@ class Registry:
         """Remove a listener."""
         self._inboxes.pop(name, None)
 
-    def find(self, name: str) -> Inbox | None:
+    def find(self, name: str) -> Receiver | None:
         """Return the inbox of a name; None if there is no such listener."""
         return self._inboxes.get(name)
 
@@ -131,6 +145,10 @@ class Comms:
         self._new_id = new_id
         self._registry = registry or Registry()
         self._identity: Identity | None = None
+        self._mailbox = Mailbox()
+        self._opening = asyncio.Lock()  # so that it is opened once
+        self._open: AsyncExitStack | None = None
+        self._address = ""
 
     # ------------------------------------------------------------------ peers
 
@@ -166,18 +184,60 @@ class Comms:
         except ConfigError:
             return False
 
+    # ------------------------------------------------------------------ messages for runs
+
+    async def open(self) -> str:
+        """Listen for the runs of this process until `aclose`; return the address.
+
+        Raises ConfigError if another process listens at it.
+        """
+        async with self._opening:
+            if not self._address:
+                async with AsyncExitStack() as stack:
+                    self._address = await stack.enter_async_context(self._receive(self._mailbox))
+                    self._open = stack.pop_all()
+            return self._address
+
+    async def aclose(self) -> None:
+        """Stop listening for runs."""
+        if self._open is not None:
+            stack, self._open, self._address = self._open, None, ""
+            await stack.aclose()
+
+    @contextmanager
+    def taking(self, session: SessionId) -> Iterator[None]:
+        """Note that a session's run takes messages while the context is open."""
+        self._mailbox.begin(session)
+        try:
+            yield
+        finally:
+            self._mailbox.end(session)
+
+    def take(self, session: SessionId) -> str:
+        """Return what has arrived for a session's run, as the text of one message; empty for nothing."""
+        return format_for_run(self._mailbox.take(session))
+
+    def note_sent(self, session: SessionId, peer: str, request_id: str = "") -> None:
+        """Remember that a session wrote to a peer, so that the peer's messages reach this session."""
+        self._mailbox.note_sent(session, peer, request_id)
+
     # ------------------------------------------------------------------ sending
 
     async def send(self, to: str, body: str) -> str:
         """Send a text and wait until it has arrived; returns its id. Raises BridleError."""
         return await self._send(to, Message(body))
 
-    async def request(self, to: str, intent: str, params: Any = None) -> str:
+    async def request(
+        self, to: str, intent: str, params: Any = None, session: SessionId | None = None
+    ) -> str:
         """Send a request and wait until it has arrived; returns its id. Raises BridleError.
 
-        The response comes later, as a separate message, when the peer is done.
+        The response comes later, as a separate message, when the peer is done: to this session's run.
         """
-        return await self._send(to, Request(intent, params))
+        request_id = self._new_id()
+        if session is not None:  # now: the response may arrive before the acknowledgement
+            self.note_sent(session, to, request_id)
+        return await self._send(to, Request(intent, params), request_id)
 
     async def respond(self, to: str, in_reply_to: str, status: Status, result: Any = None) -> str:
         """Answer a request; returns the id of the answer. Raises BridleError.
@@ -199,9 +259,9 @@ class Comms:
             hint=f"known peers: {', '.join(names[:_MAX_NAMED])}{more}" if names else "no trusted peers yet",
         )
 
-    async def _send(self, to: str, kind: Kind) -> str:
+    async def _send(self, to: str, kind: Kind, envelope_id: str = "") -> str:
         await self.find(to)
-        envelope_id = self._new_id()
+        envelope_id = envelope_id or self._new_id()
         peer = next((peer for peer in await asyncio.to_thread(self.trust.peers) if peer.name == to), None)
         if peer is None:
             self._hand_over(to, envelope_id, kind)
@@ -245,22 +305,30 @@ class Comms:
         delivered: it asks the host to end. Raises ConfigError if we cannot listen. A BridleError from
         `deliver` is logged; any other exception ends the context, as an ExceptionGroup.
         """
-        inbox, dismissed = Inbox(), asyncio.Event()
+        inbox, dismissed = Inbox(self._mailbox), asyncio.Event()
+        async with self._receive(inbox) as address, asyncio.TaskGroup() as group:
+            self._address = address
+            pump = group.create_task(_deliver_all(inbox, deliver, dismissed if host else None))
+            try:
+                yield Listener(address, inbox, dismissed)
+            finally:
+                self._address = ""
+                pump.cancel()
+
+    @asynccontextmanager
+    async def _receive(self, inbox: Receiver) -> AsyncIterator[str]:
+        """Put what arrives into an inbox while the context is open; yields our address."""
         self._registry.add(self.name, inbox)
         try:
-            async with self._wire(inbox) as address, asyncio.TaskGroup() as group:
-                pump = group.create_task(_deliver_all(inbox, deliver, dismissed if host else None))
-                try:
-                    yield Listener(str(address), inbox, dismissed)
-                finally:
-                    pump.cancel()
+            async with self._wire(inbox) as address:
+                yield str(address)
         finally:
             self._registry.remove(self.name)
             if len(inbox):
                 log.warning("unread messages: %d", len(inbox))
 
     @asynccontextmanager
-    async def _wire(self, inbox: Inbox) -> AsyncIterator[Address]:
+    async def _wire(self, inbox: Receiver) -> AsyncIterator[Address]:
         options = self._options
         if not options.wired:
             yield InprocAddress(self.name)
@@ -277,7 +345,9 @@ class Comms:
         ) as address:
             yield address
 
-    async def _take(self, data: bytes, identity: Identity, inbox: Inbox, seen: ReplayGuard) -> bytes | None:
+    async def _take(
+        self, data: bytes, identity: Identity, inbox: Receiver, seen: ReplayGuard
+    ) -> bytes | None:
         """Check an envelope and put it into the inbox; returns the acknowledgement, if one is due."""
         try:
             judged = await asyncio.to_thread(self._judge, data, identity)

@@ -10,11 +10,9 @@ from msgspec.json import encode
 from bridle.comms.envelope import MAX_INTENT_CHARS, STATUSES, Status
 from bridle.comms.hub import Comms
 from bridle.core.errors import BridleError, ToolError
+from bridle.core.ids import SessionId
 from bridle.core.ports import Tool, ToolContext, ToolOutput
 from bridle.core.tool import Access, Subject, ToolSpec
-
-PEER_TOOLS = ("peer_list", "peer_request", "peer_respond", "peer_send")
-"""The tool names; a sub-agent must have none of them, so that nothing reaches the network through it."""
 
 _MAX_NAME_CHARS = 64
 _Args = dict[str, Any]
@@ -43,7 +41,7 @@ class PeerTool:
         comms: Comms,
         *,
         show: Callable[[_Args], str],
-        act: Callable[[Comms, _Args], Awaitable[str]],
+        act: Callable[[Comms, _Args, SessionId], Awaitable[str]],
     ) -> None:
         """Create with `show`, which renders a call for its preview, and `act`, which performs it."""
         self.spec = ToolSpec(name, _description(name), parameters)
@@ -67,7 +65,7 @@ class PeerTool:
 
     async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
         """Send it and return the outcome."""
-        return ToolOutput(await _as_tool_error(self._act(self._comms, args)))
+        return ToolOutput(await _as_tool_error(self._act(self._comms, args, context.session)))
 
 
 class PeerList:
@@ -102,20 +100,22 @@ class PeerList:
 # ---------------------------------------------------------------------------- actions
 
 
-async def _send(comms: Comms, args: _Args) -> str:
+async def _send(comms: Comms, args: _Args, session: SessionId) -> str:
     to = _peer(args)
+    comms.note_sent(session, to)
     await comms.send(to, _text(args, "body"))
     return f"Message delivered to {to}"
 
 
-async def _request(comms: Comms, args: _Args) -> str:
+async def _request(comms: Comms, args: _Args, session: SessionId) -> str:
     to = _peer(args)
-    request_id = await comms.request(to, _intent(args), args.get("params"))
+    request_id = await comms.request(to, _intent(args), args.get("params"), session)
     return f"Request delivered to {to}, id {request_id}"
 
 
-async def _respond(comms: Comms, args: _Args) -> str:
+async def _respond(comms: Comms, args: _Args, session: SessionId) -> str:
     to = _peer(args)
+    comms.note_sent(session, to)
     await comms.respond(to, _text(args, "in_reply_to"), _status(args), args.get("result"))
     return f"Answer sent to {to}"
 

@@ -14,6 +14,10 @@ INSTRUCTION_TOOLS = frozenset({"skill"})
 SHELL_TOOLS = ("bash", "jobs", "job_output", "job_kill")
 """The tools that run commands, and those for the jobs they leave running."""
 
+PEER_TOOLS = ("peer_list", "peer_request", "peer_respond", "peer_send")
+"""The tools for messages to agents of other processes; a sub-agent must have none of them, so that nothing
+reaches the network through it."""
+
 
 class ToolSpec(Struct, frozen=True):
     """What the model sees of a tool."""

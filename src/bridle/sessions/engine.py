@@ -24,6 +24,7 @@ from bridle.core.ports import (
     Memory,
     Models,
     Observer,
+    PeerMessages,
     Randomness,
     Revisions,
     SessionTool,
@@ -134,6 +135,8 @@ class Engine(Struct, frozen=True):
     """The MCP servers, whose tools runs can use."""
     languages: LanguageServers | None = None
     """The language servers."""
+    peers: PeerMessages | None = None
+    """Messages from agents of other processes; None if they are off."""
     settings: ConfigFile = ConfigFile()
     children: ChildPolicy = ChildPolicy()
     """The limits on sub-agents."""

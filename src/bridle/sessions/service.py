@@ -278,7 +278,7 @@ class SessionService:
         for tool in self._engine.tools:
             if implements(tool, SessionTool):
                 await tool.aclose()
-        for keeper in (self._engine.servers, self._engine.languages):
+        for keeper in (self._engine.peers, self._engine.servers, self._engine.languages):
             if keeper is not None:
                 await keeper.aclose()
         if self._engine.memory is not None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -256,6 +257,80 @@ def test_a_host_ends_when_nobody_reads_its_output(bridle: Bridle, other: Bridle,
     bridle("comms", "send", "other", "hello")
 
     assert listener.process.wait(PATIENCE_S) == 141
+
+
+WAIT = {"name": "bash", "args": {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"}}
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not path.exists():
+        assert time.monotonic() < deadline, path
+        time.sleep(0.02)
+
+
+def test_a_run_without_a_daemon_hears_its_peers(bridle: Bridle, other: Bridle):
+    other("config", "set", "comms.mode", "unix")
+    introduce(bridle, other, identity(other)["address"])
+    model = other.script({"calls": [WAIT]}, {"text": "I heard"})
+    running = other.start("run", "-p", "--model", model, "--allow", "bash", "work")
+    wait_for(other.project / "begun")
+
+    sent = bridle("comms", "send", "other", "the tests are red")
+    (other.project / "go").touch()
+    out, err = running.communicate(timeout=PATIENCE_S)
+    shown = other("session", "show", other.sessions()[0]["id"])
+
+    assert sent == Done(0, "", "")
+    assert (running.returncode, out) == (0, b"I heard\n"), err
+    assert "another agent\n  Messages from other agents, not from the user" in shown.out
+    assert "  [COMMS MESSAGE from one]\n  the tests are red\n\nassistant\n  I heard\n" in shown.out
+    gone = bridle("comms", "send", "other", "still there?")
+    assert gone.err.startswith("error: nothing is listening")
+
+
+def test_a_run_beside_a_listener_says_that_it_hears_nothing(
+    bridle: Bridle, other: Bridle, listeners: list[Listener]
+):
+    other("config", "set", "comms.mode", "unix")
+    introduce(bridle, other, identity(other)["address"])
+    listeners.append(Listener(other, "--no-run"))
+
+    done = other("run", "--model", other.script({"text": "done"}), "work")
+
+    assert (done.code, done.out) == (0, "done\n")
+    assert "no messages from peers reach this process: another process is listening" in done.err
+
+
+def test_a_listening_agent_gets_the_replies_to_its_requests(
+    bridle: Bridle, other: Bridle, listeners: list[Listener]
+):
+    request = {"name": "peer_request", "args": {"to": "one", "intent": "count"}}
+    model = other.script({"calls": [request]}, {"calls": [WAIT]}, {"text": "three"})
+    asker = Listener(
+        other, "--model", model, "--limit", "1", "--allow", "peer_request(one)", "--allow", "bash"
+    )
+    answerer = Listener(bridle, "--no-run", "--limit", "1")
+    listeners += [asker, answerer]
+    introduce(bridle, other, asker.address)
+    bridle("comms", "send", "other", "how many?")
+    asked = answerer.end().out
+    request_id = asked.partition("(id: ")[2].partition(")")[0]
+    wait_for(other.project / "begun")
+
+    respond = {"name": "peer_respond", "args": {"to": "other", "in_reply_to": request_id}}
+    respond["args"] |= {"status": "completed", "result": 3}
+    bridle("config", "set", "comms.mode", "unix")
+    replies = bridle.script({"calls": [respond]}, {"text": "answered"})
+    answered = bridle("run", "-p", "--model", replies, "--allow", "peer_respond(other)", "answer")
+    (other.project / "go").touch()
+    done = asker.end()
+    (session,) = other.sessions()
+
+    assert answered.out == "answered\n"
+    assert done.out.endswith("three\n")
+    shown = other("session", "show", session["id"]).out
+    assert f"[COMMS RESPONSE from one (to request: {request_id})]" in shown
 
 
 def test_ctrl_c_ends_a_host_and_leaves_nothing(other: Bridle, listeners: list[Listener]):

@@ -50,6 +50,10 @@ RUN = RunId("r")
             ("detail", "Not done yet: it failed."),
         ),
         (MessageAdded(user_message("hi"), "prompt"), None),
+        (
+            MessageAdded(user_message("[COMMS MESSAGE from b]\nhi"), "peer"),
+            ("detail", "a message from another agent"),
+        ),
         (Rewound(7, "files"), ("warning", "back at event 7: files only")),
     ],
 )

@@ -1,5 +1,7 @@
 """The full conversation that people see, with the calls made by code, whatever left the model's window."""
 
+import io
+
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
 from bridle.core.protocol import (
@@ -18,11 +20,14 @@ from bridle.core.session import fold, fork_at
 from bridle.surfaces.shared.export import to_html, to_markdown
 from bridle.surfaces.shared.full_transcript import (
     CodeCall,
+    FromAgent,
     NestedCall,
     collect_code_calls,
     describe_note,
     list_visible_messages,
 )
+from bridle.surfaces.shared.terminal import Screen
+from bridle.surfaces.shared.transcript import transcript_lines
 from tests.surfaces.records import CELL, INNER, SESSION, code_session, records
 
 CREATED = SessionCreated(SESSION, "/work")
@@ -79,6 +84,27 @@ def test_a_fork_begins_with_the_summary():
 
     assert list_visible_messages(begun) == [user_message("sum"), user_message("more"), Pinned("be brief")]
     assert [item.message for item in fold(begun).messages] == [user_message("sum"), user_message("more")]
+
+
+def test_messages_of_other_agents_are_marked():
+    talk = (MessageAdded(user_message("a"), "child"), MessageAdded(user_message("b"), "peer"))
+    told = records([CREATED, *talk])
+
+    assert list_visible_messages(told) == [
+        FromAgent("sub-agent"),
+        user_message("a"),
+        FromAgent("another agent"),
+        user_message("b"),
+    ]
+    assert list(transcript_lines(Screen(io.StringIO(), {}), told))[-6:] == [
+        "",
+        "sub-agent",
+        "  a",
+        "",
+        "another agent",
+        "  b",
+    ]
+    assert to_markdown(told).endswith("## Sub-agent\n\na\n\n## Another agent\n\nb\n")
 
 
 def test_notes_are_one_line_each():

@@ -1,6 +1,13 @@
 """Ports: the protocols through which the engine uses the outside world, each with at most five methods."""
 
-from bridle.core.ports.environment import Clock, DurableSteps, Observer, Randomness, implements
+from bridle.core.ports.environment import (
+    Clock,
+    DurableSteps,
+    Observer,
+    PeerMessages,
+    Randomness,
+    implements,
+)
 from bridle.core.ports.hooks import HookEvent, HookRound, Hooks
 from bridle.core.ports.models import (
     CompactionTiming,
@@ -65,6 +72,7 @@ __all__ = [
     "ModelInfoProvider",
     "Models",
     "Observer",
+    "PeerMessages",
     "Process",
     "ProcessChanges",
     "ProcessSpec",

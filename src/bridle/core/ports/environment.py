@@ -1,6 +1,7 @@
 """The ports for time, randomness, durable steps and telemetry."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Protocol, TypeGuard, TypeVar
 
@@ -72,6 +73,26 @@ class DurableSteps(Protocol):
         self, parent: SessionId, child: SessionId, life: Callable[[], Coroutine[Any, Any, None]]
     ) -> None:
         """Run a sub-agent from start to end as part of its parent's work."""
+        ...
+
+
+class PeerMessages(Protocol):
+    """Receive the messages of agents in other processes, for the runs of this process."""
+
+    async def open(self) -> str:
+        """Listen, unless we do already; return the address. Raises ConfigError."""
+        ...
+
+    def taking(self, session: SessionId) -> AbstractContextManager[None]:
+        """Note that a session's run takes messages while the context is open."""
+        ...
+
+    def take(self, session: SessionId) -> str:
+        """Return what has arrived for a session's run, as the text of one message; empty for nothing."""
+        ...
+
+    async def aclose(self) -> None:
+        """Stop listening."""
         ...
 
 

@@ -1,7 +1,7 @@
 """The end of a turn, in a fixed order: hooks, steering, the budget, and whether the run is over.
 
 ```
-TurnEnded ─▶ turn_boundary hooks ─▶ steering, results of sub-agents ─▶ warnings
+TurnEnded ─▶ turn_boundary hooks ─▶ steering, results of sub-agents, messages of peers ─▶ warnings
           ─▶ the turn made calls, or a message arrived ─▶ budget ─▶ next turn
           ─▶ the model is done:  sub-agents still work ─▶ wait for one, start over
                                  the `until` command fails ─▶ its output is the next message
@@ -12,17 +12,18 @@ TurnEnded ─▶ turn_boundary hooks ─▶ steering, results of sub-agents ─�
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from msgspec import Struct
 
 from bridle.core.context import estimate_message
+from bridle.core.errors import ConfigError
 from bridle.core.loop import Drained, EndRun, Input, Refused
 from bridle.core.messages import Usage, user_message
 from bridle.core.ports import HookRound
-from bridle.core.protocol import BudgetWarned, MessageAdded, MessageSource, TurnEnded
+from bridle.core.protocol import BudgetWarned, MessageAdded, MessageSource, Notice, TurnEnded
 from bridle.sessions.run.context import EffectOutcome, RunContext, refusal
 from bridle.sessions.run.model_calls import ModelCalls, exhausted
 from bridle.sessions.structured_output import Extraction
@@ -113,6 +114,24 @@ def _failure_text(command: str, ended: str, output: str) -> str:
 # ---------------------------------------------------------------------------- boundary
 
 
+MAX_PEER_MESSAGES = 100
+"""How often one run takes in messages from peers: two agents that thank each other would never stop."""
+
+
+@asynccontextmanager
+async def peer_messages(kit: RunContext) -> AsyncIterator[None]:
+    """Receive messages from peers while the context is open, if the run has the tools to write to them."""
+    if (peers := kit.peers) is None:
+        yield
+        return
+    try:
+        await peers.open()
+    except ConfigError as error:  # the run can still write to peers
+        kit.journal.show(Notice(f"no messages from peers reach this process: {error}"))
+    with peers.taking(kit.journal.id):
+        yield
+
+
 OVER = Drained(stop=Refused("completed", ""))
 
 
@@ -139,6 +158,7 @@ class Boundary:
         self._kit = kit
         self._model_calls = model_calls
         self._has_passed = False
+        self._taken = 0
         self.value: Any = None
         """The value that fits the output schema."""
 
@@ -185,13 +205,24 @@ class Boundary:
         return Drained(more=more)
 
     def _take_in(self) -> bool:
-        """Add the steering messages to the conversation; returns whether there were any."""
+        """Add steering and the messages of peers to the conversation; returns whether there were any."""
         journal = self._kit.journal
         waiting = [item for item in journal.session.known.queue if item.delivery == "steer"]
         for item in waiting:
             tokens = estimate_message(item.message)
             journal.stage(MessageAdded(item.message, item.source or "steer", tokens, item.item_id))
-        return bool(waiting)
+        return self._take_from_peers() or bool(waiting)
+
+    def _take_from_peers(self) -> bool:
+        peers = self._kit.peers
+        if peers is None or self._taken >= MAX_PEER_MESSAGES:
+            return False
+        text = peers.take(self._kit.journal.id)
+        if text:
+            self._taken += 1
+            message = user_message(self._kit.engine.mask(text))
+            self._kit.journal.stage(MessageAdded(message, "peer", estimate_message(message)))
+        return bool(text)
 
     # ------------------------------------------------------------------ the model is done
 

@@ -12,13 +12,15 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from bridle.core.hook import Deny, HookInvocation, HookPoint
-from bridle.core.ids import CallId
+from bridle.core.ids import CallId, SessionId
 from bridle.core.loop import Input
 from bridle.core.messages import final_text
 from bridle.core.model import ModelReply
 from bridle.core.ports import HookEvent, HookRound, Hooks
 from bridle.core.protocol import Decide, HookDenied, Reply
 from bridle.core.session import RunState
+from bridle.core.tenancy import tenant_of
+from bridle.core.tool import PEER_TOOLS
 from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
@@ -55,6 +57,8 @@ class RunContext:
             asyncio.Queue()
         )  # bounded by the run's tasks and by `Driver.post`
         self.effects: list[Effect] = []
+        self.peers = engine.peers if _writes_to_peers(setup, journal.id) else None
+        """Messages from agents of other processes; None if the run gets none."""
         self.let_through: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Resolves to True once limits and hooks let a model request through, to False if none was."""
 
@@ -101,6 +105,11 @@ class RunContext:
     def now_s(self) -> float:
         """Return the monotonic clock, in seconds."""
         return self.engine.clock.monotonic_s()
+
+
+def _writes_to_peers(setup: Setup, session: SessionId) -> bool:
+    """Return whether a run has the tools for peers; they belong to the user, not to a tenant."""
+    return not tenant_of(session) and any(name in PEER_TOOLS for name in setup.dispatcher.names)
 
 
 class RunHooks:

@@ -51,7 +51,13 @@ from bridle.sessions.children.run_children import SubAgents
 from bridle.sessions.engine import Engine
 from bridle.sessions.journal import Journal
 from bridle.sessions.run.approvals import Approvals, CallForeseen, CallPreviewed, CallVetted
-from bridle.sessions.run.boundary import Boundary, BoundaryHooksAnswered, ChildArrived, UntilChecked
+from bridle.sessions.run.boundary import (
+    Boundary,
+    BoundaryHooksAnswered,
+    ChildArrived,
+    UntilChecked,
+    peer_messages,
+)
 from bridle.sessions.run.context import DriverInput, EffectOutcome, RunContext, refusal
 from bridle.sessions.run.file_changes import FileChanges, InterruptedChanges
 from bridle.sessions.run.model_calls import (
@@ -148,7 +154,7 @@ class Driver:
         first = self._go_on() if resumed else self._begin()
         timer = self._start_deadline()
         try:
-            async with asyncio.TaskGroup() as group:
+            async with peer_messages(self._kit), asyncio.TaskGroup() as group:
                 await self._step(group, first)
                 while self._loop.state != "completed":
                     await self._step(group, self._taken(await self._kit.inbox.get()))

@@ -8,7 +8,7 @@ from msgspec import Struct, json
 
 from bridle.app import open_comms
 from bridle.comms.address import check_name, parse_address
-from bridle.comms.hub import Listener
+from bridle.comms.hub import Comms, Listener
 from bridle.comms.identity import parse_peer_id
 from bridle.comms.trust import Peer
 from bridle.config.settings import Settings, load_settings
@@ -126,7 +126,7 @@ class PeerListener:
         """Listen until dismissed, at the limit or cancelled; return the exit code."""
         comms = open_comms(_settings(self._console))
         if not self._args.no_run:
-            self._service = self._open_service()
+            self._service = self._open_service(comms)
         try:
             if self._args.session is not None and self._service is not None:
                 sessions = await self._service.ask(ListSessions(archived=True))
@@ -186,9 +186,9 @@ class PeerListener:
             for wait in waits:
                 wait.cancel()
 
-    def _open_service(self) -> SessionApi:
+    def _open_service(self, comms: Comms) -> SessionApi:
         """Open a service in this process, with comms on so that its agents can answer."""
-        from bridle.app import open_service
+        from bridle.app import Extensions, open_service
         from bridle.surfaces.cli.models import weights_notice
 
         mode = _settings(self._console).comms.mode
@@ -196,7 +196,9 @@ class PeerListener:
         settings = load_settings(self._console.environ, Path(self._cwd), flags)
         for warning in settings.warnings:
             self._console.warn(warning)
-        return open_service(settings, self._console.environ, weights_notice(self._console))
+        return open_service(
+            settings, self._console.environ, weights_notice(self._console), Extensions(comms=comms)
+        )
 
 
 # ---------------------------------------------------------------------------- details

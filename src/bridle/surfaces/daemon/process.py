@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack, aclosing, suppress
 from typing import TYPE_CHECKING
 
 import bridle
-from bridle.app import Extensions, open_service, open_telemetry
+from bridle.app import Extensions, comms_of, open_service, open_telemetry
 from bridle.config.settings import Settings
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.ids import SessionId
@@ -35,6 +35,7 @@ from bridle.system.tls_files import TlsFiles
 from bridle.system.unix_socket import short_path
 
 if TYPE_CHECKING:
+    from bridle.comms.hub import Comms
     from bridle.providers.embedded.weights import Progress, Weights
     from bridle.scale.token_auth import TokenGate
     from bridle.surfaces.daemon.cluster_service import ClusterService
@@ -131,6 +132,7 @@ class Daemon:
         self._is_lost = False
         self._service: SessionService | None = None
         self._telemetry: Telemetry | None = None
+        self._comms: Comms | None = None
         self._server: RemoteServer | None = None
         self._rpc: RpcService | None = None
         self._http: HttpService | None = None
@@ -184,7 +186,8 @@ class Daemon:
             loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a closing terminal must not end us
             self._place.load_token()  # before models exist, so that it is masked for them
             self._telemetry = open_telemetry(self._settings, self._environ)
-            brought = Extensions(telemetry=self._telemetry)
+            self._comms = comms_of(self._settings)
+            brought = Extensions(telemetry=self._telemetry, comms=self._comms)
             self._service, self._api = await self._open(brought)
             for number in (signal.SIGTERM, signal.SIGINT):  # an earlier signal ends us at once
                 loop.add_signal_handler(number, self.request_shutdown)
@@ -244,6 +247,7 @@ class Daemon:
                 await self._cluster.start(self)
                 if self._cluster.address:
                     self._listening.append(f"cluster {self._cluster.address}")
+            await self._open_comms()
             # Last: a client that reaches this socket may assume that everything else is served, too.
             listeners.append(await self._open_socket(self._server))
             log.info("Bridle %s serves %s, process %d", bridle.__version__, self._place.socket, os.getpid())
@@ -296,6 +300,15 @@ class Daemon:
             finally:
                 os.umask(before)
         return await asyncio.start_unix_server(server.connected(needs_token=False), sock=api, backlog=BACKLOG)
+
+    async def _open_comms(self) -> None:
+        """Listen for messages from peers; if another process does, each run tries again."""
+        if self._comms is None:
+            return
+        try:
+            self._listening.append(f"comms {await self._comms.open()}")
+        except ConfigError as error:
+            log.warning("no messages from peers: %s", error)
 
     async def _open_tcp(self, server: RemoteServer) -> asyncio.Server:
         tls = self._settings.serve.tls.files("serve.tls")

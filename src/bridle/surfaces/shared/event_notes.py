@@ -51,6 +51,8 @@ def make_note(event: Event) -> tuple[Weight, str] | None:
             return "warning", one_line(f"hook {event.hook_id} failed at {event.point}: {event.error}")
         case HookRewrote():
             return "detail", f"hook {event.hook_id} rewrote the {_patched(event.patch)}"
+        case MessageAdded(source="peer"):
+            return "detail", "a message from another agent"
         case MessageAdded(source="check"):
             return "detail", one_line(event.message.text.partition("\n")[0])
         case MessageAdded(source="extract"):

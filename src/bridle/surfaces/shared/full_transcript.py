@@ -1,6 +1,7 @@
 """What people see of a session: all messages, even compacted ones, and the calls made by code."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -10,6 +11,7 @@ from bridle.core.protocol import (
     ApprovalRequested,
     Compacted,
     CompactionFailed,
+    MessageAdded,
     OutputsCleared,
     Pinned,
     Record,
@@ -23,14 +25,26 @@ from bridle.surfaces.shared.text_format import format_count
 Note = Compacted | CompactionFailed | OutputsCleared | Pinned
 
 
-def list_visible_messages(records: Sequence[Record]) -> list[Message | Note]:
+class FromAgent(Struct, frozen=True):
+    """Comes before a message that another agent wrote, not the user."""
+
+    name: Literal["sub-agent", "another agent"]
+
+
+_AGENTS: dict[str, FromAgent] = {"child": FromAgent("sub-agent"), "peer": FromAgent("another agent")}
+
+
+def list_visible_messages(records: Sequence[Record]) -> list[Message | Note | FromAgent]:
     """Return the messages that were not rewound, with notes on the context window between them."""
     transcript = Transcript()
-    items: list[Message | Note] = []
+    items: list[Message | Note | FromAgent] = []
     for record in drop_rewound(records):
         event = record.event
         if is_visible_to_people(event):
-            items += [counted.message for counted in transcript.take(event)]
+            messages: list[Message | FromAgent] = [counted.message for counted in transcript.take(event)]
+            if isinstance(event, MessageAdded) and event.source in _AGENTS:
+                messages.insert(-1, _AGENTS[event.source])
+            items += messages
         if isinstance(event, Note) and not (isinstance(event, Compacted) and is_visible_to_people(event)):
             items.append(event)
     return items

@@ -26,6 +26,7 @@ from bridle.core.protocol import Record, SessionCreated, Totals
 from bridle.core.session import Session, fold
 from bridle.surfaces.shared.full_transcript import (
     CodeCall,
+    FromAgent,
     NestedCall,
     collect_code_calls,
     describe_note,
@@ -61,6 +62,10 @@ def transcript_lines(screen: Screen, records: Sequence[Record]) -> Iterator[str]
     yield screen.paint("detail", describe_totals(facts.totals))
     speaker = ""
     for message in list_visible_messages(records):
+        if isinstance(message, FromAgent):
+            yield from ("", screen.paint("name", message.name))
+            speaker = "user"  # the role of its message, which needs no other heading
+            continue
         if not isinstance(message, Message):
             yield screen.paint("detail", f"  · {describe_note(message)}")
             continue

@@ -13,6 +13,7 @@ from bridle.core.session import fold
 from bridle.surfaces.shared.export.document_facts import facts_of, title_of
 from bridle.surfaces.shared.full_transcript import (
     CodeCall,
+    FromAgent,
     NestedCall,
     collect_code_calls,
     describe_note,
@@ -28,12 +29,17 @@ def to_markdown(records: Sequence[Record]) -> str:
     """Return a session as Markdown."""
     session, cells = fold(records), collect_code_calls(records)
     blocks = [f"# {_plain(title_of(session))}", "\n".join(f"- {fact}" for fact in facts_of(session))]
+    heading = ""
     for message in list_visible_messages(records):
+        if isinstance(message, FromAgent):
+            heading = message.name
+            continue
         if not isinstance(message, Message):
             blocks.append(f"*{_plain(describe_note(message))}*")
             continue
         if message.role != "tool":
-            blocks.append(f"## {message.role.capitalize()}")
+            blocks.append(f"## {(heading or message.role).capitalize()}")
+            heading = ""
         for part in message.parts:
             cell = _cell(part, cells)
             blocks += [*map(_nested, cell.calls), _written(part), cell.answer]
