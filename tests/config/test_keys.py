@@ -134,7 +134,7 @@ def test_the_sections_have_their_defaults():
     assert [config.limits, config.retry, config.store, config.tools] == [
         LimitSettings(max_turns=100),
         RetrySettings(3, Delay(0.5), Delay(30), 2.0),
-        StoreSettings("sqlite", "normal"),
+        StoreSettings("sqlite", sync="normal"),
         ToolSettings(10 * 1024 * 1024, 64 * 1024, Duration(600), 32),
     ]
 

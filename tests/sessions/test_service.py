@@ -969,6 +969,15 @@ async def test_an_answer_cannot_be_of_a_length_that_is_none(most: object):
         assert await stage.kinds() == []
 
 
+async def test_the_settings_bound_every_answer():
+    play = Play(says("one"), says("two"))
+    async with Stage(play, settings=ConfigFile(max_output_tokens=50)) as stage:
+        await stage.run("hi")
+        await stage.run("again", params={"max_tokens": 20})
+
+    assert [request.max_output_tokens for request in play.requests] == [50, 20]
+
+
 async def test_sessions_in_memory_are_bounded_and_go_on_when_they_are_wanted_again():
     async with Stage(
         Play(says("one"), says("two")), settings=ConfigFile(serve=ServeSettings(max_sessions=2))

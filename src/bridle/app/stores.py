@@ -36,11 +36,11 @@ def _open_journal(settings: Settings) -> "BaseStore":
         case "sqlite":
             from bridle.stores.sqlite import SqliteStore
 
-            return SqliteStore(settings.home / "bridle.db", clock, sync=settings.store.sync)
+            return SqliteStore(store_folder(settings) / "bridle.db", clock, sync=settings.store.sync)
         case "jsonl":
             from bridle.stores.jsonl import JsonlStore
 
-            return JsonlStore(settings.home / "sessions", clock, sync=settings.store.sync)
+            return JsonlStore(store_folder(settings) / "sessions", clock, sync=settings.store.sync)
         case "ephemeral":
             from bridle.stores.ephemeral import EphemeralStore
 
@@ -55,7 +55,13 @@ def open_claims(settings: Settings) -> Claims:
 
     if settings.store.backend == "ephemeral":
         return LocalClaims()
-    return FileClaims(settings.home / "run" / "claims")
+    return FileClaims(store_folder(settings) / "run" / "claims")
+
+
+def store_folder(settings: Settings) -> Path:
+    """Return the folder of sessions and of the locks that guard them, from all homes that share it."""
+    chosen = settings.store.directory
+    return settings.home / Path(chosen).expanduser() if chosen else settings.home
 
 
 def open_blobs(settings: Settings) -> "Blobs":

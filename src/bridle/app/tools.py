@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bridle.app.folders import settings_in, skills_in, writable_folders
+from bridle.app.stores import store_folder
 from bridle.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -135,8 +136,12 @@ def open_traps(settings: Settings) -> "Traps":
 
 
 def _hidden(settings: Settings) -> tuple[str, ...]:
-    places = (str(settings.home), settings.scale.tenant_folders)  # a run still sees its own tenant folder
-    return tuple(filter(None, places))
+    places = (
+        str(settings.home),
+        str(store_folder(settings)),
+        settings.scale.tenant_folders,  # a run still sees its own tenant folder
+    )
+    return tuple(dict.fromkeys(filter(None, places)))
 
 
 def kernel_settings(settings: Settings, environ: Mapping[str, str]) -> "KernelSettings":

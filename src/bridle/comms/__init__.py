@@ -7,7 +7,7 @@
 | `wire` | one envelope per connection, over a Unix socket or TCP, with an acknowledgement |
 | `listener` | the socket of a listener: private, and owned by one process at a time |
 | `envelope`, `cbor` | what goes over the wire: signed, checked, and its encoding |
-| `identity`, `trust`, `files` | our key, the peers we trust, and the files of both |
+| `identity`, `trust` | our key, the peers we trust, and the files of both |
 | `address` | the address of a peer |
 | `tools` | the tools for a model |
 """

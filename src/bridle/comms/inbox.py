@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.comms.envelope import Ack, Kind, Message, Request, Response
-from bridle.comms.files import PRIVATE, read_file, write_file
-from bridle.comms.identity import KEY_BYTES
+from bridle.comms.identity import KEY_BYTES, PRIVATE, read_file, write_file
 from bridle.core.errors import ConfigError
 
 # ---------------------------------------------------------------------------- texts

@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.comms.address import Address, check_name, parse_address
-from bridle.comms.files import UNCHANGED, locked, read_file, write_file
-from bridle.comms.identity import parse_peer_id, peer_id
+from bridle.comms.identity import UNCHANGED, locked, parse_peer_id, peer_id, read_file, write_file
 from bridle.core.errors import ConfigError
 from bridle.core.malformed import MALFORMED
 

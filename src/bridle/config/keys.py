@@ -309,6 +309,8 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A fast, cheap model for titles and summaries; empty for none."""
     fallbacks: tuple[ModelRef, ...] = ()
     """Models to continue with, in order, when the previous one cannot be reached."""
+    max_output_tokens: Count | None = None
+    """The longest answer of any model, in tokens; a run or an agent may set another limit."""
     limits: LimitSettings = LimitSettings()
     warn_at: Share = 0.8
     """The part of a limit at which you are warned, once, how much of it is used."""

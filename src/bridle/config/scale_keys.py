@@ -41,6 +41,8 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`: where sessions are stored."""
 
     backend: Literal["sqlite", "jsonl", "ephemeral", "postgres"] = "sqlite"
+    directory: PathText = ""
+    """The folder of sessions for `sqlite` and `jsonl`; empty for BRIDLE_HOME, which other paths start at."""
     sync: Literal["normal", "full"] = "normal"
     url: DatabaseUrl = ""
     """PostgreSQL URL; the variable named in `url_env` may hold it instead, with a password."""

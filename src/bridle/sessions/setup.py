@@ -274,7 +274,8 @@ async def set_up(
     limits = options.limits.over(agent.limits)
     limits.check()
     params = merge_params(agent.params, options.params)
-    most_output = _most_output(params.pop("max_tokens", None))  # every wire format names it differently
+    # Every wire format names it differently.
+    most_output = _most_output(params.pop("max_tokens", engine.settings.max_output_tokens))
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
     code = agent.code if options.code is None else options.code

@@ -292,8 +292,31 @@ def test_what_is_broken_is_left_out_and_the_rest_comes(bridle: Bridle, user: Pat
     }
 
 
+def test_settings_of_meerkat(bridle: Bridle, user: Path):
+    (user / ".config/meerkat").mkdir(parents=True)
+    (user / ".config/meerkat/config.toml").write_text('max_tokens = 4096\n[agent]\nmodel = "gpt-5"\n')
+    (bridle.project / "rkat.toml").write_text(
+        '[agent]\nmodel = "claude-opus-4-6"\ntemperature = 0.7\n[budget]\nmax_duration = "30m"\n'
+    )
+
+    planned = bridle("import", "meerkat", "--dry-run")
+    done = bridle("import", "meerkat")
+    again = bridle("import", "meerkat")
+
+    assert (table(planned), table(done)) == ({"settings": ["3", "0", "2"]},) * 2
+    assert table(again) == {"settings": ["0", "3", "2"]}
+    assert "  setting agent.temperature: left out: parameters belong to an agent or a provider" in done.out
+    assert tomllib.loads((bridle.home / "config.toml").read_text()) == {
+        "model": "anthropic/claude-opus-4-6",
+        "max_output_tokens": 4096,
+        "limits": {"max_duration": "30m"},
+    }
+    assert bridle("config", "show").code == 0
+
+
 @pytest.mark.parametrize(
-    ("program", "title"), [("claude", "Claude Code"), ("codex", "the Codex CLI"), ("crush", "Crush")]
+    ("program", "title"),
+    [("claude", "Claude Code"), ("codex", "the Codex CLI"), ("crush", "Crush"), ("meerkat", "Meerkat")],
 )
 def test_a_folder_that_is_something_else(bridle: Bridle, program: str, title: str):
     done = bridle("import", program, "nowhere")

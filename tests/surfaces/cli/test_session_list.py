@@ -203,3 +203,24 @@ def rootpages(database: Path) -> dict[str, int]:
     found = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
     connection.close()
     return found
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "jsonl"])
+def test_sessions_can_be_kept_in_another_folder(bridle: Bridle, backend: str):
+    bridle("config", "set", "store.backend", backend)
+    bridle("config", "set", "store.directory", "~/kept")
+    kept = Path(bridle.env["HOME"], "kept")
+    look = {"calls": [{"name": "bash", "args": {"command": f"ls {kept}/* | cat"}}]}
+    model = bridle.script({"text": "hello"}, look, {"text": "{last_tool_result}"})
+
+    bridle("run", "-p", "--model", model, "hi")
+    (session,) = bridle.sessions()
+    done = bridle("run", "-p", "--session", session["id"], "--model", model, "--allow", "bash", "look")
+
+    assert (kept / {"sqlite": "bridle.db", "jsonl": "sessions"}[backend]).exists()
+    assert not (bridle.home / "bridle.db").exists()
+    assert not (bridle.home / "sessions").exists()
+    assert done.code == 0
+    assert "bridle.db" not in done.out  # hidden from commands, like BRIDLE_HOME
+    assert session["id"] not in done.out
+    assert bridle("session", "verify").code == 0

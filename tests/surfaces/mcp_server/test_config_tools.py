@@ -95,6 +95,7 @@ async def test_the_words_of_meerkat(home: Path):
             await config(action="set", config={"model": "scripted/a"}),
             await config(action="patch", patch={"model": "scripted/b"}),
             await config(action="get"),
+            await config(action="patch", patch={"max_tokens": 9, "shell": {"program": "nu"}}),
         ]
         with pytest.raises(MCPError, match="config is missing"):
             await config(action="set")
@@ -103,6 +104,10 @@ async def test_the_words_of_meerkat(home: Path):
             {"config": {"model": "scripted/a"}},
             {"config": {"model": "scripted/b"}},
             {"config": {"model": "scripted/b"}},
+            {
+                "config": {"model": "scripted/b", "max_output_tokens": 9},
+                "left_out": {"shell.program": "commands run in bash"},
+            },
         ]
 
 

@@ -96,10 +96,24 @@ def test_nothing_is_written_over_what_somebody_else_has_changed(config: UserConf
     assert file_of(env).read_text() == before
 
 
+def test_keys_of_meerkat_are_translated_or_named(config: UserConfig, env: dict[str, str]):
+    patched = config.patch({"max_tokens": 2048, "agent": {"temperature": 0.5, "max_turns": 7}})
+    cleared = config.patch({"max_tokens": None})
+    replaced = config.replace({"max_tokens": 1024, "budget": {"max_duration": "30m"}})
+
+    assert (patched.config["max_output_tokens"], patched.config["limits"]) == (2048, {"max_turns": 7})
+    assert list(patched.left_out) == ["agent.temperature"]
+    assert "max_output_tokens" not in cleared.config
+    assert replaced.config == {"max_output_tokens": 1024, "limits": {"max_duration": "30m"}}
+    assert (cleared.left_out, replaced.left_out) == ({}, {})
+
+
 @pytest.mark.parametrize(
     ("patch", "says"),
     [
         ({"nonsense": 1}, "unknown key nonsense"),
+        ({"max_tokens": "many"}, "max_output_tokens"),
+        ({"comms": {"mode": "carrier pigeon"}}, "comms.mode"),
         ({"limits": {"max_turns": "many"}}, "max_turns"),
         ({"limits": {"max_turns": True}}, "max_turns"),
         ({"providers": {"mine": {"port": 1}}}, "port"),

@@ -211,10 +211,16 @@ async def test_settings_are_changed_with_care(home: Path, tmp_path: Path, env: d
         late = await house.http.patch("/config", json={"limits": None}, headers=tag)
         wrong = await house.http.patch("/config", json={"limits": {"max_turns": "x"}})
         foreign = await house.http.put("/config", json={}, headers={"if-match": '"abc"'})
+        theirs = await house.http.patch("/config", json={"max_tokens": 9, "shell": {"program": "nu"}})
         put = await house.http.put("/config", json={"model": "openai/gpt-5"}, headers={"if-match": "*"})
         text = (home / "config.toml").read_text()
 
     assert patched.json() == {**first.json(), "limits": {"max_turns": 5}}
+    assert theirs.json() == {**patched.json(), "max_output_tokens": 9}
+    assert (theirs.headers["bridle-left-out"], patched.headers.get("bridle-left-out")) == (
+        "shell.program",
+        None,
+    )
     assert [(one.status_code, one.json()["code"]) for one in (late, foreign)] == [
         (412, "SETTINGS_CHANGED")
     ] * 2

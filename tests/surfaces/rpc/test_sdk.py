@@ -139,14 +139,17 @@ async def test_settings_are_read_patched_and_set(house: House):
             await client.set_config({}, expected_generation=before["generation"])
         with pytest.raises(MeerkatError) as wrong:
             await client.patch_config({"limits": {"max_turns": "many"}})
+        theirs = await client.patch_config({"max_tokens": 2048, "agent": {"temperature": 0.5}})
         replaced = await client.set_config({"model": "openai/gpt-5"})
         process = client._process
         assert process is not None
 
     assert patched["config"] == {"lsp": {"enabled": False}, "limits": {"max_turns": 7}}
     assert (stale.value.code, wrong.value.code) == ("-32602", "-32602")
+    assert theirs["config"] == {**patched["config"], "max_output_tokens": 2048}
+    assert list(theirs["left_out"]) == ["agent.temperature"]
     assert replaced["config"] == {"model": "openai/gpt-5"}
-    assert (house.home / "config.toml").read_text() == 'model = "openai/gpt-5"\n'
+    assert (house.home / "config.toml").read_text().lstrip() == 'model = "openai/gpt-5"\n'
     assert process.returncode == 0
 
 

@@ -58,7 +58,7 @@ class FoundSetting(Struct, frozen=True):
     """A key of Bridle's settings with its value; a dict is a whole table."""
 
     path: tuple[str, ...]
-    value: str | bool | dict[str, Any]
+    value: str | bool | float | list[Any] | dict[str, Any]
     note: str = ""
 
 

@@ -56,6 +56,12 @@ def add_import(commands: Commands) -> None:
             "sessions, rules, MCP servers and skills",
             "a project it worked in (default: the working directory)",
         ),
+        (
+            "meerkat",
+            "Meerkat",
+            "settings, MCP servers and skills",
+            "a project it worked in (default: the working directory)",
+        ),
     ):
         program = add_command(
             group,

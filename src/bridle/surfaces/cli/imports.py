@@ -1,4 +1,4 @@
-"""`bridle import`: import the sessions and settings of Claude Code, Codex, Crush and Kontekst."""
+"""`bridle import`: import the sessions and settings of Claude Code, Codex, Crush, Meerkat and Kontekst."""
 
 import argparse
 import asyncio
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from bridle.config.foreign import claude as claude_settings
 from bridle.config.foreign import codex as codex_settings
 from bridle.config.foreign import crush as crush_settings
+from bridle.config.foreign import meerkat as meerkat_settings
 from bridle.config.foreign.findings import Finding, kind_of
 from bridle.config.foreign.importer import BEFORE, Importer, ImportRecord, import_hooks
 from bridle.config.import_files import RENAMED, BroughtKind, ImportOutcome, import_agents, import_skills
@@ -198,6 +199,23 @@ def import_crush(args: argparse.Namespace, console: Console) -> int:
         crush.read,
         lambda: crush_settings.findings(state, (own, folder)),
         cwd=str(folder),
+    )
+    return _import(program, args, console)
+
+
+def import_meerkat(args: argparse.Namespace, console: Console) -> int:
+    """Import Meerkat's settings of one project and its user."""
+    folder = _folder(args.folder or ".", console)
+    configs = _folder(console.environ.get("XDG_CONFIG_HOME") or "~/.config", console)
+    own = (configs / "meerkat", _folder(f"~/{meerkat_settings.FOLDER}", console))
+    if not any(one.is_dir() for one in own):
+        _must_have(folder, (meerkat_settings.LOCAL_FILE, meerkat_settings.FOLDER), "Meerkat")
+    program = SourceProgram(
+        "meerkat",
+        folder,
+        lambda _: [],
+        lambda _: None,
+        lambda: meerkat_settings.findings(own, folder),
     )
     return _import(program, args, console)
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from bridle.surfaces.remote.asks import Welcome
 
 ENGINE_KEYS = tuple(
-    "children compaction kernel memory models providers retry sandbox store tools warn_at".split()
+    """
+    children compaction kernel max_output_tokens memory models providers retry sandbox store tools warn_at
+    """.split()
 )
 """The settings of the engine: a project that sets one of them needs a separate engine."""
 

@@ -49,6 +49,8 @@ class ConfigAnswer(Struct, frozen=True, omit_defaults=True):
     """A number that differs for every content of the file."""
     config_path: str | None = None
     settings: list[Setting] | None = None
+    left_out: dict[str, str] = {}
+    """The given keys that have no place here, and why."""
 
 
 async def config(call: ToolRequest) -> Answered:
@@ -62,8 +64,12 @@ async def config(call: ToolRequest) -> Answered:
         lines = [f"{one.key} = {one.value}  # {one.source}" for one in found.settings or ()]
         return tool_result("\n".join(lines), found)
     announced = await asyncio.to_thread(_changed, call, args)
-    value = ConfigAnswer(announced.config, announced.generation, announced.config_path)
-    return tool_result(f"{'settings' if args.action == 'get' else 'written'}: {announced.config_path}", value)
+    value = ConfigAnswer(
+        announced.config, announced.generation, announced.config_path, left_out=announced.left_out
+    )
+    lines = [f"{'settings' if args.action == 'get' else 'written'}: {announced.config_path}"]
+    lines += [f"{key} was left out: {why}" for key, why in announced.left_out.items()]
+    return tool_result("\n".join(lines), value)
 
 
 def _settings(call: ToolRequest, args: ConfigArgs) -> list[Setting]:
@@ -113,10 +119,12 @@ class MeerkatConfigArgs(Struct, frozen=True, forbid_unknown_fields=True):
     expected_generation: Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)] | None = None
 
 
-class MeerkatConfig(Struct, frozen=True):
+class MeerkatConfig(Struct, frozen=True, omit_defaults=True):
     """The result of `meerkat_config`."""
 
     config: dict[str, Any]
+    left_out: dict[str, str] = {}
+    """The given keys that have no place here, and why."""
 
 
 async def meerkat_config(call: ToolRequest) -> Answered:
@@ -135,7 +143,8 @@ async def meerkat_config(call: ToolRequest) -> Answered:
             case "patch":
                 return settings.patch(_object(args.patch, "patch"), args.expected_generation)
 
-    return json_result(MeerkatConfig((await asyncio.to_thread(announced)).config))
+    answer = await asyncio.to_thread(announced)
+    return json_result(MeerkatConfig(answer.config, answer.left_out))
 
 
 # ---------------------------------------------------------------------------- folder tool

@@ -1,19 +1,22 @@
 """The user's settings as a JSON object: read, replace and patch it without exposing secrets.
 
-It shows the contents of the user's own file. A value that may be a secret is shown as `(hidden)`; sent back
-like that, it stays unchanged.
+It shows the contents of the user's own file, with Bridle's keys. A change may use Meerkat's keys, too: they
+are translated, and those that have no place here are named in the answer. A value that may be a secret is
+shown as `(hidden)`; sent back like that, it stays unchanged.
 """
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.config.edit_tree import change_file, merge_patch
 from bridle.config.file_names import CONFIG_FILE
+from bridle.config.foreign.meerkat import translate
 from bridle.config.hooks import HIDDEN
 from bridle.config.mcp import redact_url
 from bridle.config.settings import find_home, load_settings
@@ -26,12 +29,14 @@ PRIVATE = ("env", "headers")
 ADDRESSES = ("url", "base_url")
 
 
-class ConfigEnvelope(Struct, frozen=True):
+class ConfigEnvelope(Struct, frozen=True, omit_defaults=True):
     """The settings, with a generation number that detects changes made in between."""
 
     config: dict[str, Any]
     generation: int
     config_path: str
+    left_out: dict[str, str] = {}
+    """The given keys that have no place here, and why."""
 
 
 class SettingsChanged(UsageError):
@@ -51,11 +56,15 @@ class UserConfig:
 
     def replace(self, config: dict[str, Any], expected: int | None = None) -> ConfigEnvelope:
         """Replace the whole file; raises ConfigError, UsageError."""
-        return self._change(lambda tree: _revealed(config, tree), expected)
+        given = translate(_bounded(config))
+        new = self._change(lambda tree: _revealed(given.tree, tree), expected)
+        return replace(new, left_out=given.left_out)
 
     def patch(self, patch: dict[str, Any], expected: int | None = None) -> ConfigEnvelope:
         """Apply a JSON merge patch; raises ConfigError, UsageError."""
-        return self._change(lambda tree: merge_patch(tree, _revealed(patch, tree)), expected)
+        given = translate(_bounded(patch))
+        new = self._change(lambda tree: merge_patch(tree, _revealed(given.tree, tree)), expected)
+        return replace(new, left_out=given.left_out)
 
     def _change(
         self, change: Callable[[dict[str, Any]], dict[str, Any]], expected: int | None
@@ -104,17 +113,29 @@ def _shown(value: Any, key: str = "") -> Any:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def _revealed(given: Any, known: Any, depth: int = 0) -> Any:
-    """Replace hidden values by those already in the file; raises UsageError."""
-    if depth > MAX_DEPTH:
+def _bounded(given: dict[str, Any]) -> dict[str, Any]:
+    """Return settings that are not nested too deeply; raises UsageError."""
+    level: list[Any] = [given]
+    for _ in range(MAX_DEPTH + 1):
+        level = [inner for value in level for inner in _inside(value)]
+    if level:
         raise UsageError(f"the settings are nested deeper than {MAX_DEPTH} tables")
+    return given
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _revealed(given: Any, known: Any) -> Any:
+    """Replace hidden values by those already in the file; raises UsageError."""
     if isinstance(given, dict):
         inner = known if isinstance(known, dict) else {}
-        return {key: _revealed(value, inner.get(key), depth + 1) for key, value in given.items()}
+        return {key: _revealed(value, inner.get(key)) for key, value in given.items()}
     if isinstance(given, list):
         items = known if isinstance(known, list) else []
         padded = [*items, *[None] * len(given)]
-        return [_revealed(value, old, depth + 1) for value, old in zip(given, padded, strict=False)]
+        return [_revealed(value, old) for value, old in zip(given, padded, strict=False)]
     if isinstance(given, str) and HIDDEN in given:
         if isinstance(known, str) and given in (HIDDEN, redact_url(known)):
             return known
@@ -125,5 +146,5 @@ def _revealed(given: Any, known: Any, depth: int = 0) -> Any:
 def _refuse_null(value: Any) -> None:
     if value is None:
         raise UsageError("null is not a setting", hint="leave the key out, or use a patch")
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for inner in _inside(value):
         _refuse_null(inner)

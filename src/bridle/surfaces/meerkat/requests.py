@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from bridle.config.duration import parse_duration
+from bridle.config.foreign.meerkat import VENDORS, with_provider
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
 from bridle.core.hook import HookOverride
@@ -32,18 +33,6 @@ OTHER_TOOLS = (
     "read_file edit_file write_file list_files ls multi_edit python grep glob skill ask_user datetime todos "
     "wait diagnostics references definition symbols call_hierarchy rename_symbol replace_symbol code_action"
 ).split()
-
-VENDORS = {"open_a_i": "openai", "google": "gemini"}
-"""Provider names that clients use in addition to ours."""
-FAMILIES = {
-    "claude-": "anthropic",
-    "gpt-": "openai",
-    "o1-": "openai",
-    "o3-": "openai",
-    "chatgpt-": "openai",
-    "gemini-": "gemini",
-}
-"""Provider by the prefix of a model name."""
 
 Retries = Annotated[int, Meta(ge=0, le=100)]
 OutputTokens = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -315,10 +304,7 @@ def to_model_ref(model: str | None, provider: str | None) -> str | None:
         return None
     if vendor and vendor != "other":
         return model if model.startswith(f"{vendor}/") else f"{vendor}/{model}"
-    if "/" in model:
-        return model
-    family = next((name for start, name in FAMILIES.items() if model.startswith(start)), None)
-    return f"{family}/{model}" if family else model
+    return with_provider(model)
 
 
 def _left_out(params: RunParams) -> list[str]:

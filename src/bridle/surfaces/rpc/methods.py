@@ -241,7 +241,9 @@ class Methods:
         new = params if given is None else given.config or {}
         expected = None if given is None else given.expected_generation
         answer = await asyncio.to_thread(self._config().replace, new, expected)
-        return self._config_answer(answer) if self._context.contract.since(0, 4) else {"ok": True}
+        if self._context.contract.since(0, 4):
+            return answer
+        return {"ok": True, "left_out": answer.left_out} if answer.left_out else {"ok": True}
 
     async def patch_config(self, params: dict[str, Any]) -> Any:
         """Change the user's settings by a JSON merge patch; raises ConfigError."""

@@ -134,7 +134,8 @@ async def _respond(
         found = await asyncio.to_thread(lambda: do(UserConfig(*folders.get_user_settings())))
     except SettingsChanged as error:
         return ProblemResponse(document(SETTINGS_CHANGED, error.message, hint=error.hint))
-    return json_response(found.config, headers={"etag": f'"{found.generation}"'})
+    left_out = {"bridle-left-out": ", ".join(found.left_out)} if found.left_out else {}
+    return json_response(found.config, headers={"etag": f'"{found.generation}"', **left_out})
 
 
 def _expected(tag: str) -> int | None:
