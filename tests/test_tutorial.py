@@ -18,6 +18,7 @@ from typing import NamedTuple
 import pytest
 from playwright.async_api import Browser, expect
 
+from tests.host_network import addresses_stay
 from tests.providers.llama.conftest import weights
 from tests.surfaces.command import Terminal
 from tests.surfaces.web.conftest import browser
@@ -156,17 +157,18 @@ async def look(browser: Browser, link: str, text: str) -> None:
     """Do in the browser what the step says: click on what is bold, type what is set as code."""
     (session,) = re.findall(r"Click on \*\*(.*?)\*\*", text)
     (prompt,) = re.findall(r"Type `(.*?)`", text)
-    context = await browser.new_context()
-    try:
-        page = await context.new_page()
-        await page.goto(link)
-        await page.get_by_role("navigation", name="Sessions").get_by_text(session, exact=True).click()
-        await expect(page.get_by_text('+print("hello, world")').first).to_be_visible()
-        await page.get_by_role("textbox", name="Prompt").fill(prompt)
-        await page.get_by_role("textbox", name="Prompt").press("Enter")
-        await expect(page.get_by_text(f"You said: {prompt}").last).to_be_visible()
-    finally:
-        await context.close()
+    with addresses_stay():
+        context = await browser.new_context()
+        try:
+            page = await context.new_page()
+            await page.goto(link)
+            await page.get_by_role("navigation", name="Sessions").get_by_text(session, exact=True).click()
+            await expect(page.get_by_text('+print("hello, world")').first).to_be_visible()
+            await page.get_by_role("textbox", name="Prompt").fill(prompt)
+            await page.get_by_role("textbox", name="Prompt").press("Enter")
+            await expect(page.get_by_text(f"You said: {prompt}").last).to_be_visible()
+        finally:
+            await context.close()
 
 
 FALSE_PAGES = {

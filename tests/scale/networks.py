@@ -14,6 +14,8 @@ import shutil
 import subprocess
 from contextlib import suppress
 
+from tests.host_network import addresses_change
+
 _OURS = re.compile(r"\bbri-(\d+)(?:-\d+)?\b")
 _SUBNETS = range(1, 250)
 
@@ -28,7 +30,9 @@ class Network:
         self._nodes = 0
         _ip("link", "add", self._bridge, "type", "bridge")
         try:
-            self._subnet = self._take_subnet()
+            _ip("link", "set", self._bridge, "addrgenmode", "none")  # no IPv6 address
+            with addresses_change():
+                self._subnet = self._take_subnet()
             _ip("link", "set", self._bridge, "up")
         except OSError:
             self.close()
@@ -46,6 +50,7 @@ class Network:
         address = f"{self._subnet}.{self._nodes + 1}"
         _ip("netns", "add", name)
         _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)
+        _ip("link", "set", link, "addrgenmode", "none")
         _ip("link", "set", link, "master", self._bridge, "up")
         _ip("-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
         _ip("-n", name, "link", "set", "eth0", "up")
@@ -89,7 +94,7 @@ def _remove(pid: int) -> None:
     for name in set(ours.findall(_ip("netns"))):
         with suppress(OSError):
             _ip("netns", "del", name)
-    with suppress(OSError):
+    with suppress(OSError), addresses_change():
         _ip("link", "del", f"bri-{pid}")
 
 

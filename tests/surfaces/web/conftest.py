@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest_asyncio
 from playwright.async_api import Browser
 
+from tests.host_network import addresses_stay
 from tests.surfaces.web.stage import Stage, chromium
 
 
@@ -21,8 +22,9 @@ async def stage(browser: Browser, home: Path, env: dict[str, str], tmp_path: Pat
     """Yield a service with a model that says hello, and pages that look at it."""
     stage = Stage(browser, home, env, tmp_path / "screenshots")
     stage.script({"text": "Hello."})
-    await stage.start()
-    try:
-        yield stage
-    finally:
-        await stage.aclose()
+    with addresses_stay():
+        await stage.start()
+        try:
+            yield stage
+        finally:
+            await stage.aclose()
