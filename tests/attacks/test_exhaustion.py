@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -45,13 +44,22 @@ def marked(word: str) -> list[int]:
     return found
 
 
-SLEEP = "bash -c 'exec -a {word} sleep 60'"
+async def left(word: str) -> list[int]:
+    """Return the processes with the word that do not end; killed ones may take a moment on a busy machine."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_S):
+            while marked(word):  # noqa: ASYNC110  the end of a process that is not ours wakes nobody
+                await asyncio.sleep(0.02)
+    return marked(word)
+
+
+SLEEP = "bash -c 'exec -a {word} sleep 600'"
 FORK_TWICE = (
     "import os, time\n"
     "for _ in range(2):\n"
     "    if os.fork(): os._exit(0)\n"
     "    os.setsid()\n"
-    "os.execvp('sleep', ['{word}', '60'])\n"
+    "os.execvp('sleep', ['{word}', '600'])\n"
 )
 RUNAWAYS = [
     SLEEP + " &",
@@ -74,17 +82,17 @@ async def test_nothing_outlives_its_command(stage: Stage, word: str, command: st
     async with asyncio.timeout(PATIENCE_S):
         await stage.shell(command.replace("{word}", word))
 
-    assert marked(word) == []
+    assert await left(word) == []
 
 
 async def test_the_same_trick_does_outlive_a_bare_shell(stage: Stage, word: str):
     """The control of the table above."""
     await asyncio.to_thread(run_bare, f"setsid -f {SLEEP.format(word=word)} > /dev/null 2>&1", stage)
-    left = marked(word)
-    for pid in left:
+    found = marked(word)
+    for pid in found:
         os.kill(pid, signal.SIGKILL)
 
-    assert left != []
+    assert found != []
 
 
 STUBBORN = [
@@ -95,12 +103,12 @@ STUBBORN = [
     "bash -c 'kill -STOP $$; : {word}'",
     "kill -STOP $$; : {word}",
     "python3 -c 'import signal; [signal.signal(s, 1) for s in (1, 2, 3, 15)]; signal.pause() # {word}'",
-    "(trap '' TERM; setsid sleep 99 & wait); : {word}",
-    "sleep 99 < /dev/tcp/127.0.0.1/1 || sleep 99; : {word}",
+    "(trap '' TERM; setsid sleep 999 & wait); : {word}",
+    "sleep 999 < /dev/tcp/127.0.0.1/1 || sleep 999; : {word}",
     "read -r line < /dev/zero; : {word}",
     "mkfifo f; cat f; : {word}",
-    "wait; exec 3<> <(sleep 99); cat <&3; : {word}",
-    ":() { : {word}; bomb; }; bomb() { bomb | bomb & }; bomb; sleep 99",
+    "wait; exec 3<> <(sleep 999); cat <&3; : {word}",
+    ":() { : {word}; bomb; }; bomb() { bomb | bomb & }; bomb; sleep 999",
     "python3 -c 'import os\nwhile True:\n try: os.fork()\n except OSError: pass # {word}'",
 ]
 
@@ -111,13 +119,13 @@ async def test_a_command_that_never_ends_is_gone_when_it_is_cancelled(stage: Sta
     async with asyncio.timeout(PATIENCE_S):
         await stage.heard.wait()
     await asyncio.sleep(0.1)  # let it do its worst
-    before, started = marked(word), time.monotonic()
+    before = marked(word)
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
-        await task
+        async with asyncio.timeout(PATIENCE_S):
+            await task
 
-    assert (before != [], marked(word)) == (True, [])
-    assert time.monotonic() - started < 15
+    assert (before != [], await left(word)) == (True, [])
 
 
 @pytest.mark.slow
@@ -125,16 +133,16 @@ async def test_a_command_that_ignores_its_timeout_is_ended(stage: Stage, word: s
     async with asyncio.timeout(PATIENCE_S):
         seen = await stage.shell(f"trap '' TERM; : {word}; yes", timeout=1)
 
-    assert (seen.is_error, len(seen.text) < 64 * 1024, marked(word)) == (True, True, [])
+    assert (seen.is_error, len(seen.text) < 64 * 1024, await left(word)) == (True, True, [])
 
 
 async def test_a_fork_bomb_is_bounded(stage: Stage, word: str):
     script = (
         "import os, time",
         "for _ in range(500):",
-        "    try: os.fork() or time.sleep(60)",
+        "    try: os.fork() or time.sleep(600)",
         "    except OSError: break",
-        f"time.sleep(60) # {word}",
+        f"time.sleep(600) # {word}",
     )
     bomb = f"python3 -c '{chr(10).join(script)}'"
     task = asyncio.create_task(stage.shell(bomb))
@@ -149,7 +157,7 @@ async def test_a_fork_bomb_is_bounded(stage: Stage, word: str):
     with contextlib.suppress(asyncio.CancelledError):
         await task
 
-    assert (max(counts) <= MAX_PROCESSES + 3, marked(word)) == (True, [])
+    assert (max(counts) <= MAX_PROCESSES + 3, await left(word)) == (True, [])
 
 
 async def test_all_jobs_end_with_the_session(stage: Stage, word: str):
@@ -158,7 +166,7 @@ async def test_all_jobs_end_with_the_session(stage: Stage, word: str):
 
     await stage.close()
 
-    assert (before != [], marked(word)) == (True, [])
+    assert (before != [], await left(word)) == (True, [])
 
 
 async def test_memory_is_bounded(stage: Stage):
