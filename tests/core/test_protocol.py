@@ -173,6 +173,7 @@ def test_defaults_never_change():
         "RunResumed": {"interrupted": ()},
         "MessageAdded": {"source": "prompt", "tokens": 0, "item_id": None},
         "ModelReplied": {"cost": None, "tokens": 0},
+        "ModelSampled": {"cost": None, "model": ""},
         "ApprovalRequested": {"preview": "", "suggestions": ()},
         "ApprovalDecided": {"reason": "", "rules": ()},
         "QuestionAnswered": {"answers": ()},

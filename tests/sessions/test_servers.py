@@ -339,6 +339,28 @@ async def test_a_server_may_ask_the_model_and_that_is_paid_for():
     assert ended.usage == Usage(input=30, output=15)
 
 
+async def test_a_tool_may_ask_the_small_model():
+    small = Play(says("the sea"))
+    play = Play(says("", call("c1", "mcp__desk__think")), says("done"))
+    desk = Lenders(Asking(small=True))
+    async with stage(play, desk, understudy=small, titles_by="scripted/understudy") as it:
+        await it.run("think")
+        log = await it.log()
+
+    [finished] = [event for event in log if isinstance(event, ToolFinished)]
+    assert finished.result.output == "understudy said the sea (end_turn)"
+    [sampled] = [event for event in log if isinstance(event, ModelSampled)]
+    assert (sampled.by, sampled.model) == ("desk", "scripted/understudy")
+    assert "What is up?" in [request.messages[0].text for request in small.requests]
+
+
+async def test_without_a_small_model_the_run_s_own_is_asked():
+    async with stage(asked(), Lenders(Asking(small=True))) as it:
+        await it.run("think")
+        [sampled] = [event for event in await it.log() if isinstance(event, ModelSampled)]
+    assert sampled.model == ""
+
+
 async def test_a_question_of_a_server_keeps_to_the_limits_of_the_run():
     async with stage(asked(), Lenders(Asking(max_tokens=100))) as it:
         ended = await it.run("think", limits=Limits(tokens=110))

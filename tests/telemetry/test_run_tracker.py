@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from bridle.core.ids import CallId, RunId, SessionId
 from bridle.core.messages import Message, Text, ToolCall, ToolResult, Usage, user_message
@@ -155,8 +155,11 @@ def test_compactions_that_cost_nothing_or_belong_to_no_run():
 def test_tokens_beside_the_turns():
     sampled = ModelSampled(RUN, 1, CallId("a"), "server", USAGE, 0.2)
 
-    assert told(sampled, SessionTitled("t", "x/small", USAGE, 0.1), SessionTitled("by hand")) == [
+    by_another = replace(sampled, model="x/small")
+
+    assert told(sampled, by_another, SessionTitled("t", "x/small", USAGE, 0.1), SessionTitled("by hand")) == [
         ("ExtraUsage", {"model": "x/large", "usage": USAGE, "cost": 0.2}),
+        ("ExtraUsage", {"model": "x/small", "usage": USAGE, "cost": 0.2}),
         ("ExtraUsage", {"model": "x/small", "usage": USAGE, "cost": 0.1}),
     ]
 

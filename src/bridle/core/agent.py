@@ -15,7 +15,7 @@ class Agent(Struct, frozen=True):
     prompt: str
     model: str
     small_model: str = ""
-    """A fast, cheap model for titles; without one, the title is made from the prompt."""
+    """A fast, cheap model for titles, summaries and web pages; without one, the prompt is the title."""
     fallbacks: tuple[str, ...] = ()
     """Models to try, in order, when the one before cannot be reached."""
     display_name: str = ""

@@ -199,8 +199,11 @@ class UsageCollector:
                 for use in self._users(self._model, record.at):
                     use.turns += 1
                     use.take(event.usage, event.cost)
-            case ModelSampled() | ReplyLost() as event:
+            case ReplyLost() as event:
                 for use in self._users(self._model, record.at):
+                    use.take(event.usage, event.cost)
+            case ModelSampled() as event:
+                for use in self._users(event.model or self._model, record.at):
                     use.take(event.usage, event.cost)
             case SessionTitled() as event:
                 for use in self._users(event.model, record.at):

@@ -258,7 +258,7 @@ def _titled(session: SessionId, known: _SessionState, at: int, event: SessionTit
 
 
 def _sampled(run: TrackedRun, at: int, event: ModelSampled) -> Sequence[Fact]:
-    return (ExtraUsage(run.model, event.usage, event.cost),)
+    return (ExtraUsage(event.model or run.model, event.usage, event.cost),)
 
 
 # ---------------------------------------------------------------------------- the calls

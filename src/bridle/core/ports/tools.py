@@ -50,7 +50,7 @@ class ToolContext(Struct, frozen=True):
     children: Children | None = None
     """The run's sub-agents; None if it may not have any."""
     sample: Callable[[SampleRequest], Awaitable[SampleReply]] | None = None
-    """Send the model a request within the run's limits; raises ToolError. None if the tool may not."""
+    """Send a model a request within the run's limits; raises ToolError. None if the tool may not."""
 
 
 class ToolOutput(Struct, frozen=True):

@@ -39,7 +39,7 @@ class ModelReplied(EventKind, frozen=True):
 
 
 class ModelSampled(EventKind, frozen=True):
-    """An MCP server sent the model a request during a tool call; it is not part of the conversation."""
+    """A tool call sent a model a request, such as an MCP server's; it is not part of the conversation."""
 
     run_id: RunId
     turn: int
@@ -47,6 +47,8 @@ class ModelSampled(EventKind, frozen=True):
     by: str
     usage: Usage
     cost: float | None = None
+    model: str = ""
+    """Empty for the model of the run."""
 
 
 class ReplyLost(EventKind, frozen=True):

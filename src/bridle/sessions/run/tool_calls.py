@@ -10,6 +10,7 @@ refuse ────────────────────────�
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -23,8 +24,8 @@ from bridle.core.hook import ModelReplyView, ModelRequestView, ToolCallView, Too
 from bridle.core.ids import CallId
 from bridle.core.loop import Input, Returned
 from bridle.core.messages import Message, ToolCall, ToolResult, Usage
-from bridle.core.model import ModelReply, ModelRequest
-from bridle.core.ports import HookEvent, ToolContext, ToolOutput
+from bridle.core.model import Model, ModelReply, ModelRequest
+from bridle.core.ports import HookEvent, Provider, ToolContext, ToolOutput
 from bridle.core.protocol import (
     ModelSampled,
     Question,
@@ -37,7 +38,7 @@ from bridle.core.protocol import (
 )
 from bridle.core.recovery import close_calls, make_failed_call
 from bridle.core.revision import FileChange
-from bridle.core.sampling_request import SampleReply, SampleRequest
+from bridle.core.sampling_request import SampleReply, SampleRequest, SampleTooLongError
 from bridle.core.surrogates import replace_surrogates
 from bridle.sessions.dispatch import CheckedCall
 from bridle.sessions.run.context import EffectOutcome, RunContext, refusal, refusal_for_model
@@ -90,32 +91,46 @@ class Questions:
 
 
 # ---------------------------------------------------------------------------- sampling requests
-# MCP sampling: model requests from tool servers, within the run's limits, screened by hooks, recorded.
+# Model requests that tool calls make, within the run's limits, screened by hooks, recorded.
 
 
 async def sample(kit: RunContext, call_id: CallId, order: SampleRequest) -> SampleReply:
-    """Ask the run's model on behalf of a server; raises ToolError if that fails or is refused."""
-    request = await _screen_request(kit, _request(kit, order))
-    backend, bill = kit.backend, MeteredCalls(kit.budget)
+    """Ask a model on behalf of a tool or server; raises ToolError if that fails or is refused."""
+    provider, model = await _asked_model(kit, order)
+    request = await _screen_request(kit, _request(kit, order, model))
+    bill = MeteredCalls(kit.budget)
     try:
-        reply = await bill.ask(backend.provider, backend.model, request)
+        reply = await bill.ask(provider, model, request)
     except BridleError as error:
         raise ToolError(f"{order.by} could not ask the model: {error}") from error
     finally:
         if bill.usage != Usage():
-            event = ModelSampled(kit.run.run_id, kit.run.turn, call_id, order.by, bill.usage, bill.cost)
-            await kit.journal.record_whole(event)
+            other = "" if model.ref == kit.backend.model.ref else model.ref
+            turn = kit.run.run_id, kit.run.turn
+            await kit.journal.record_whole(
+                ModelSampled(*turn, call_id, order.by, bill.usage, bill.cost, other)
+            )
     message = await _screen_reply(kit, reply)
-    return SampleReply(replace_surrogates(message).text, backend.model.name, reply.stop_reason)
+    return SampleReply(replace_surrogates(message).text, model.name, reply.stop_reason)
 
 
-def _request(kit: RunContext, order: SampleRequest) -> ModelRequest:
-    model = kit.backend.model
+async def _asked_model(kit: RunContext, order: SampleRequest) -> tuple[Provider, Model]:
+    """Return the small model if it is wanted and known, otherwise the run's own."""
+    small = kit.setup.agent.small_model
+    if order.small and small and small != kit.backend.model.ref:
+        with suppress(BridleError):
+            return await kit.engine.models.resolve(small)
+    return kit.backend.provider, kit.backend.model
+
+
+def _request(kit: RunContext, order: SampleRequest, model: Model) -> ModelRequest:
     sent = estimate_tokens(order.system) + sum(map(estimate_message, order.messages))
     reserve = answer_reserve(model.window_tokens, model.max_output_tokens)
     if sent + reserve > model.window_tokens:
-        raise ToolError(f"{order.by} could not ask the model: its request does not fit into the window")
-    params: dict[str, Any] = {**kit.setup.params}
+        raise SampleTooLongError(
+            f"{order.by} could not ask the model: its request does not fit into the window"
+        )
+    params: dict[str, Any] = {} if order.small else {**kit.setup.params}
     if order.temperature is not None:
         params["temperature"] = order.temperature
     most = max(1, min(order.max_tokens, model.max_output_tokens))
