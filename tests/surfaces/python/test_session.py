@@ -10,7 +10,7 @@ import pydantic
 import pytest
 
 import bridle
-from bridle.core.messages import user_message
+from bridle.core.messages import Usage, user_message
 from bridle.core.protocol import (
     MessageAdded,
     Rewound,
@@ -383,3 +383,87 @@ async def test_a_session_has_labels(tmp_path: Path):
         await session.label({"old": None, "size": "big"})
 
         assert [one.labels for one in await b.sessions()] == [{"team": "red", "size": "big"}]
+
+
+# ---------------------------------------------------------------------------- shares of a budget
+
+
+USED = Usage(input=200, output=100)
+SPENDING: dict[str, Any] = {"system": "Be brief.", "limits": bridle.Limits(tokens=1300, tool_calls=9)}
+
+
+def spending(turns: int) -> Play:
+    return Play(*(says("ok", usage=USED) for _ in range(turns)))
+
+
+async def left(session: bridle.Session) -> int | None:
+    assert session.budget is not None
+    return (await session.budget.limits()).tokens
+
+
+async def test_children_share_what_the_last_run_has_left(tmp_path: Path):
+    async with opened(spending(1), tmp_path, **SPENDING) as b:
+        session = await b.session()
+        await session.run("go")
+        fixed = await session.fork(budget="fixed:200")
+        part = await session.fork(budget="proportional:1/4")
+        calls = await session.spawn(budget=bridle.Limits(tool_calls=2))
+        equal = [await session.spawn(budget="equal:4") for _ in range(2)]
+        rest = await session.spawn(budget="remaining")
+
+        assert [await left(one) for one in (fixed, part, *equal, rest)] == [200, 250, 250, 250, 50]
+        assert calls.budget is not None
+        assert (await calls.budget.limits()).tool_calls == 2
+        await part.aclose()
+        assert [await left(one) for one in (*equal, rest)] == [250, 250, 300]
+        grandchild = await fixed.fork(budget="proportional:1/2")
+        assert [await left(one) for one in (fixed, grandchild)] == [100, 100]
+
+
+async def test_all_runs_of_a_child_together_spend_no_more_than_its_share(tmp_path: Path):
+    async with opened(spending(3), tmp_path, **SPENDING) as b:
+        session = await b.session()
+        await session.run("go")
+        child = await session.fork(budget="fixed:700")
+        await child.run("one")
+        await (await b.session(child.id)).run("two")  # another client, with limits of its own
+
+        assert await left(child) == 100
+        with pytest.raises(bridle.RunLimited, match="more than are left"):
+            await child.run("three")
+        limits = [
+            one.event.limits.tokens for one in await child.records() if isinstance(one.event, RunStarted)
+        ]
+        assert limits == [700, 1300, 100]
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ("half", "budget cannot be 'half'"),
+        ("equal:0", "budget cannot be 'equal:0'"),
+        ("proportional:3/1", "proportional:3/1 is not a part"),
+        ("proportional:1/0", "proportional:1/0 is not a part"),
+        ("proportional:./.", r"proportional:./. is not a part"),
+        (bridle.Limits(tokens=-1), "tokens: -1 is not a valid limit"),
+    ],
+)
+async def test_a_share_that_is_none_is_refused_and_no_session_is_left_behind(
+    tmp_path: Path, budget: Any, message: str
+):
+    async with opened(spending(0), tmp_path, **SPENDING) as b:
+        session = await b.session()
+        with pytest.raises(bridle.UsageError, match=message):
+            await session.fork(budget=budget)
+
+        assert len(await b.sessions()) == 1
+
+
+async def test_without_limits_there_is_nothing_to_share_but_amounts(tmp_path: Path):
+    async with opened(spending(0), tmp_path) as b:
+        session = await b.session()
+        with pytest.raises(bridle.UsageError, match="no limits to share"):
+            await session.fork(budget="equal:2")
+
+        assert await left(await session.fork(budget="fixed:20")) == 20
+        assert await left(await session.fork(budget="remaining")) is None

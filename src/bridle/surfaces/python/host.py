@@ -2,16 +2,21 @@
 
 import asyncio
 import itertools
+import re
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
 
-from bridle.core.errors import BridleError, UsageError
+from bridle.core.budget import Budget, Limits, Share, Spend
+from bridle.core.errors import BridleError, SessionNotFound, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.ports import Tool
+from bridle.core.protocol import RunEnded
+from bridle.core.queries import Status
 from bridle.core.session_api import SessionApi
 from bridle.surfaces.python.tools import PythonTools
 
@@ -23,6 +28,117 @@ class _ClientToolsHandle(Struct, frozen=True):
     tools: PythonTools
     stack: AsyncExitStack
     """Closing it removes the tools from the session."""
+
+
+# ---------------------------------------------------------------------------- shared budget
+
+
+_BUDGET = re.compile(
+    r"(remaining)|equal:([1-9][0-9]{0,5})|proportional:([0-9.]{1,20})/([0-9.]{1,20})|fixed:([0-9]{1,12})"
+)
+
+
+class SharedBudget:
+    """What a session may spend, and the shares of it that its child sessions get.
+
+    What they have used is read from their records, so it counts whoever started their runs.
+    """
+
+    def __init__(
+        self,
+        api: SessionApi,
+        budget: Budget,
+        family: "dict[SessionId, SharedBudget]",
+        session: SessionId | None = None,
+    ) -> None:
+        self._api = api
+        self._budget = budget
+        self._family = family
+        self._session = session
+        self._whole = self._left()
+        self._seen = Spend()
+
+    @classmethod
+    def of(cls, api: SessionApi, limits: Limits, last: RunEnded | None) -> "SharedBudget":
+        """Return what the last run of a session has left of its limits."""
+        spent = Spend() if last is None else Spend(last.usage.context, last.tool_calls, last.cost or 0.0)
+        shared = Limits(tokens=limits.tokens, tool_calls=limits.tool_calls, cost=limits.cost)
+        return cls(api, Budget(shared, 0.0, spent), {})
+
+    def share(self, wanted: str | Limits) -> Budget:
+        """Set a share aside; raises UsageError for a policy that does not exist or shares nothing."""
+        if isinstance(wanted, Limits):
+            return self._budget.share(Share("fixed", limits=wanted), 0.0)
+        match = _BUDGET.fullmatch(wanted)
+        if match is None:
+            hint = '"remaining", "equal:3", "proportional:1/3", "fixed:20000" (tokens), or bridle.Limits(…)'
+            raise UsageError(f"budget cannot be {wanted[:80]!r}", hint=hint)
+        if match[1]:
+            return self._budget.share(Share(), 0.0)
+        if match[5]:
+            return self._budget.share(Share("fixed", limits=Limits(tokens=int(match[5]))), 0.0)
+        return self._budget.share(Share("fixed", limits=self._part(match)), 0.0)
+
+    def _part(self, match: re.Match[str]) -> Limits:
+        """Return this part of what there was before the first share; raises UsageError if it is no part."""
+        whole = self._whole
+        if whole == Limits():
+            raise UsageError("the session has no limits to share", hint="limits=bridle.Limits(tokens=…)")
+        try:
+            part = Fraction(1, int(match[2])) if match[2] else Fraction(match[3]) / Fraction(match[4])
+        except (ValueError, ZeroDivisionError):
+            part = Fraction(0)
+        if not 0 < part <= 1:
+            raise UsageError(f"budget: {match[0]} is not a part", hint='such as "proportional:1/3"')
+        return Limits(
+            tokens=None if whole.tokens is None else int(whole.tokens * part),
+            tool_calls=None if whole.tool_calls is None else int(whole.tool_calls * part),
+            cost=None if whole.cost is None else float(whole.cost * part),
+        )
+
+    def give(self, session: SessionId, budget: Budget) -> "SharedBudget":
+        """Give a session its share."""
+        child = self._family[session] = SharedBudget(self._api, budget, self._family, session)
+        return child
+
+    async def limits(self) -> Limits:
+        """Return what is left now, as limits of a run."""
+        for member in tuple(self._family.values()):
+            await member.settle()
+        return self._left()
+
+    async def aclose(self) -> None:
+        """Return what is unused."""
+        await self.settle()
+        self._budget.close()
+        if self._session is not None:
+            self._family.pop(self._session, None)
+
+    async def settle(self) -> None:
+        """Count what the session has used since the last time."""
+        if self._session is None:
+            return
+        with suppress(SessionNotFound):  # it is deleted, and what it had used by then is known
+            totals = (await self._api.ask(Status(self._session))).facts.totals
+            used = Spend(totals.usage.context, totals.tool_calls, totals.cost)
+            self._budget.settle(Spend(), used - self._seen)
+            self._seen = used
+
+    def _left(self) -> Limits:
+        probe = self._budget.share(Share("equal"), 0.0)
+        probe.close()
+        return probe.limits
+
+
+def tighter(one: Limits, other: Limits) -> Limits:
+    """Return the lower limit of each kind."""
+    pairs = {name: (getattr(one, name), getattr(other, name)) for name in Limits.__struct_fields__}
+    return Limits(
+        **{name: min((x for x in pair if x is not None), default=None) for name, pair in pairs.items()}
+    )
+
+
+# ---------------------------------------------------------------------------- host
 
 
 class Host:

@@ -20,6 +20,7 @@ from bridle.core.ids import RunId, SessionId
 from bridle.core.messages import Usage
 from bridle.core.protocol import Outcome
 from bridle.surfaces.shared.output_format import DeniedCall, Result
+from bridle.typed import value_as
 
 ValueT = TypeVar("ValueT", covariant=True)
 
@@ -145,3 +146,12 @@ def to_error(result: RunResult[Any]) -> RunError | None:
     """Return the error for a result; None for a run that completed."""
     kind = _ERRORS.get(result.outcome)
     return None if kind is None else kind(result)
+
+
+def read_value(output: Any, result: Result) -> Any:
+    """Return the value of the type that a run was asked for; None if there is none."""
+    if output is None or result.structured_output is None:
+        return None
+    return (
+        result.structured_output if isinstance(output, dict) else value_as(output, result.structured_output)
+    )

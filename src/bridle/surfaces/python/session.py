@@ -5,8 +5,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from typing import Any, Literal, Self, TypeVar, Unpack, get_args, overload
 from weakref import finalize
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from bridle.core.budget import Limits
 from bridle.core.errors import UsageError
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
@@ -31,6 +32,7 @@ from bridle.core.protocol import (
     Resume,
     Rewind,
     RewindScope,
+    RunEnded,
     RunOptions,
     SessionOptions,
     Steer,
@@ -48,7 +50,7 @@ from bridle.core.session import Session as SessionState
 from bridle.core.session_api import Receipt
 from bridle.sessions.command_checks import merge_options as merge_run_options
 from bridle.surfaces.python.callbacks import CallbackResponder
-from bridle.surfaces.python.host import Host
+from bridle.surfaces.python.host import Host, SharedBudget, tighter
 from bridle.surfaces.python.options import (
     RUN_ONLY,
     RunKeywords,
@@ -61,13 +63,12 @@ from bridle.surfaces.python.options import (
     run_options,
 )
 from bridle.surfaces.python.prompts import PromptLike, to_message, to_messages
-from bridle.surfaces.python.results import RunResult
+from bridle.surfaces.python.results import RunResult, read_value
 from bridle.surfaces.python.stream import RunStream
 from bridle.surfaces.shared.export import FORMATS, Format
-from bridle.surfaces.shared.output_format import Result
 from bridle.surfaces.shared.session_calls import fork_session, read_session
 from bridle.surfaces.shared.usage import Stats, count_session_usage
-from bridle.typed import schema_of, value_as
+from bridle.typed import schema_of
 
 T = TypeVar("T")
 
@@ -93,11 +94,14 @@ class Session:
         """The session id."""
         self.cwd = cwd
         """The directory that its tools work in."""
+        self.budget: SharedBudget | None = None
+        """The share that its parent gave it."""
         self._host = host
         self._tools = tools
         self._options = options
         self._provided = 0
         self._forgotten: finalize[Any, Any] | None = None
+        self._shared: tuple[RunEnded | None, SharedBudget] | None = None
 
     @classmethod
     async def opened(
@@ -119,8 +123,10 @@ class Session:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Remove the program's tools from it; the session and its runs stay."""
+        """Remove the program's tools from it, and return what is unused of its budget; the session stays."""
         await self._host.remove_tools(self._provided)
+        if self.budget is not None:
+            await self.budget.aclose()
 
     # ------------------------------------------------------------------ runs
 
@@ -208,7 +214,7 @@ class Session:
 
         async def command() -> Prompt:  # keeps this object, and so its tools, alive until the run ends
             await self._check_tools(merged)
-            return Prompt(await to_message(prompt), run_options, key=key)
+            return Prompt(await to_message(prompt), await self._within_budget(run_options), key=key)
 
         return self._follow(command, merged, output, check=check)
 
@@ -233,12 +239,17 @@ class Session:
     ) -> RunStream[Any]:
         answering = CallbackResponder(options.get("approve"), options.get("answer"))
         return RunStream(
-            self._host, self.id, command, answering, lambda result: _value(output, result), check=check
+            self._host, self.id, command, answering, lambda result: read_value(output, result), check=check
         )
 
     def _run_options(self, options: RunKeywords, output: Any = None) -> RunOptions:
         schema = None if output is None else output if isinstance(output, dict) else schema_of(output)
         return run_options(options, schema, self.cwd, self._host.environ)
+
+    async def _within_budget(self, options: RunOptions) -> RunOptions:
+        if self.budget is None:
+            return options
+        return replace(options, limits=tighter(options.limits, await self.budget.limits()))
 
     async def _check_tools(self, options: RunKeywords) -> None:
         if named_tools(options):
@@ -261,6 +272,7 @@ class Session:
         await self._check_tools(merged)
         if self._forgotten is not None:
             self._forgotten.detach()  # the run may start after this object is garbage-collected
+        run_options = await self._within_budget(run_options)
         return await self.submit(Prompt(await to_message(prompt), run_options, key=key))
 
     async def cancel(self, reason: str = "") -> None:
@@ -290,6 +302,7 @@ class Session:
         at: int | None = None,
         *,
         messages: int | None = None,
+        budget: str | Limits | None = None,
         session_id: str | None = None,
         **options: Unpack[RunKeywords],
     ) -> "Session":
@@ -297,24 +310,51 @@ class Session:
 
         With `messages`, it has only so many of them, the oldest, counted as in `messages()`. It keeps the
         options of this session, with those given.
+
+        `budget` gives it a share of the tokens, tool calls and cost that the last run has left of the limits
+        of this session: "remaining" (all, together with other children), "equal:3" (a third, for each of
+        three children), "proportional:1/3", "fixed:20000" (tokens) or `bridle.Limits`. All runs through the
+        child together spend no more. Closing it returns the rest.
         """
         named = SessionId(session_id) if session_id is not None else None
         merged = merge_options(self._options, **options)
-        child = await fork_session(self._host.api, self.id, at, messages=messages, session_id=named)
+        shared = None if budget is None else await self._share_budget()
+        share = None if shared is None or budget is None else shared.share(budget)
+        try:
+            child = await fork_session(self._host.api, self.id, at, messages=messages, session_id=named)
+        except BaseException:
+            if share is not None:
+                share.close()
+            raise
         session = await Session.opened(self._host, child, self.cwd, self._tools, options_left(merged))
+        if shared is not None and share is not None:
+            session.budget = shared.give(child, share)
+            merged["limits"] = tighter(merged.get("limits", Limits()), await session.budget.limits())
         await _keep(session, options_of_session(merged, self.cwd, self._host.environ))
         return session
+
+    async def _share_budget(self) -> SharedBudget:
+        """Return what the children of this session may spend together, until it runs again."""
+        if self.budget is not None:
+            return self.budget
+        state = await self.state()
+        if self._shared is None or self._shared[0] != state.last:
+            limits = self._options.get("limits", Limits()).over(state.known.settings.limits)
+            self._shared = state.last, SharedBudget.of(self._host.api, limits, state.last)
+        return self._shared[1]
 
     async def spawn(
         self,
         *,
         messages: Sequence[PromptLike] = (),
+        budget: str | Limits | None = None,
         session_id: str | None = None,
         **options: Unpack[RunKeywords],
     ) -> "Session":
-        """Start a child session with these messages only; by default it has none."""
+        """Start a child session with these messages only, by default none; `budget` is as for `fork`."""
         first = await to_messages(messages)
-        child = await self.fork(1, session_id=session_id, **options)  # the first record has no messages
+        # The first record has no messages.
+        child = await self.fork(1, budget=budget, session_id=session_id, **options)
         if first:
             await child.push(*first)
         return child
@@ -416,11 +456,3 @@ async def _keep(session: Session, options: SessionOptions) -> None:
     kept = (await session.state()).known.settings
     both = merge_run_options(RunOptions(**asdict(kept)), RunOptions(**asdict(options)))
     await session.submit(Configure(both.of_session))
-
-
-def _value(output: Any, result: Result) -> Any:
-    if output is None or result.structured_output is None:
-        return None
-    return (
-        result.structured_output if isinstance(output, dict) else value_as(output, result.structured_output)
-    )

@@ -132,9 +132,9 @@ class RunStream(Generic[ValueT]):
     async def _start(self) -> None:
         """Start the run, once; after a cancellation, `_starting` still shows whether it started."""
         if self._starting is None:
-            command = await self._command()
             await self._turn.acquire()
             self._has_turn = True
+            command = await self._command()  # what is left of a budget is known only now
             self._starting = asyncio.create_task(self._drive.start(command))
         await asyncio.shield(self._starting)
 
