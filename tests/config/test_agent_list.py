@@ -173,8 +173,8 @@ def test_all_that_is_wrong_is_found(home: Path, project: Path):
             "one",
             f"{one}:4: unknown key colour",
             (
-                "known here: name, model, small_model, fallbacks, tools, mode, tool_role, limits, rules, "
-                "sampling"
+                "known here: name, model, small_model, fallbacks, tools, mode, reasoning_effort, tool_role, "
+                "limits, rules, sampling"
             ),
         ),
         AgentProblem("three", f"{three}:1: is not UTF-8 text (byte 0xff)", "save the file as UTF-8"),

@@ -238,7 +238,7 @@ def test_a_name_is_not_a_path(home: Path, name: str):
             "[providers.x]\nkind = 'openai'\n",
             (
                 ":1: unknown key providers (hint: known here: name, model, small_model, fallbacks, tools, "
-                "mode, tool_role, limits, rules, sampling)"
+                "mode, reasoning_effort, tool_role, limits, rules, sampling)"
             ),
         ),
     ],

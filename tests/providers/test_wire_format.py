@@ -1,6 +1,7 @@
 """Common to all wires: alternating turns, and ids, arguments and files that vendors accept."""
 
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -8,13 +9,15 @@ import pytest
 from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, user_message
-from bridle.core.model import ModelReply
+from bridle.core.model import ApiKind, Effort, ModelReply, ModelRequest
 from bridle.core.protocol import Delta, TextDelta
 from bridle.providers import HttpFault, Reply, Script
 from bridle.providers.anthropic import AnthropicProvider
+from bridle.providers.factory import open_remote
 from bridle.providers.gemini import GeminiProvider
 from bridle.providers.openai import OpenAIProvider
 from bridle.providers.openai_responses import ResponsesProvider
+from bridle.providers.provider_settings import ProviderEntry
 from bridle.providers.scripted_server import ScriptedServer
 from bridle.providers.supported_schema import ANTHROPIC, GEMINI, OPENAI, reduce_schema
 from bridle.providers.wire_format import (
@@ -384,3 +387,65 @@ async def test_an_answer_follows_one_that_was_refused_before_it_began():
 async def test_any_other_failure_is_raised(answers: tuple[AsyncGenerator[Delta | ModelReply, None], ...]):
     with pytest.raises(ProviderError):
         await heard(*answers)
+
+
+# ---------------------------------------------------------------------------- effort
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "effort", "sent"),
+    [
+        ("openai", "m", "high", {"reasoning_effort": "high"}),
+        ("openai-responses", "m", "none", {"reasoning": {"effort": "none", "summary": "auto"}}),
+        (
+            "anthropic",
+            "claude-opus-5-5",
+            "minimal",
+            {
+                "thinking": {"type": "adaptive", "display": "summarized"},
+                "output_config": {"effort": "low"},
+            },
+        ),
+        ("anthropic", "claude-opus-4-5", "high", {"thinking": {"type": "enabled", "budget_tokens": 7168}}),
+        ("anthropic", "claude-opus-4-5", "low", {"thinking": {"type": "enabled", "budget_tokens": 2048}}),
+        ("anthropic", "claude-fable-5", "none", {"thinking": {"type": "disabled"}}),
+        ("anthropic", "other", "minimal", {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+    ],
+)
+async def test_effort_is_told_in_the_words_of_the_vendor(
+    kind: ApiKind, model: str, effort: Effort, sent: dict[str, Any]
+):
+    assert sent.items() <= (await body_sent(kind, model, effort)).items()
+    plain = await body_sent(kind, model, None)
+    assert plain.keys().isdisjoint(sent)
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        ("gemini-2.5-pro", "low", {"thinkingBudget": 1024, "includeThoughts": True}),
+        ("gemini-3.5-flash", "max", {"thinkingLevel": "high", "includeThoughts": True}),
+        ("gemini-3.5-flash", "none", {"thinkingLevel": "minimal", "includeThoughts": False}),
+    ],
+)
+async def test_effort_of_gemini(model: str, effort: Effort, sent: dict[str, Any]):
+    assert (await body_sent("gemini", model, effort))["generationConfig"]["thinkingConfig"] == sent
+
+
+async def test_the_effort_of_a_run_overrides_what_is_configured():
+    body = await body_sent("openai", "m", "low", params={"reasoning_effort": "high", "seed": 1})
+
+    assert (body["reasoning_effort"], body["seed"]) == ("low", 1)
+
+
+async def body_sent(
+    kind: ApiKind, model: str, effort: Effort | None, params: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the body of a request as a server gets it."""
+    async with ScriptedServer(Script((Reply("hello"),))) as server:
+        provider = open_remote("v", kind, ProviderEntry(base_url=f"{server.url}/v1", params=params or {}), "")
+        request = ModelRequest(model, "", (user_message("hi"),), effort=effort)
+        async with aclosing(provider.stream(request)) as stream:
+            assert [item async for item in stream]
+        await provider.aclose()
+        return server.requests[-1].body

@@ -9,6 +9,7 @@ from bridle.core.budget import Limits
 from bridle.core.errors import SessionBusy, UsageError
 from bridle.core.ids import SessionId
 from bridle.core.messages import Message, Text, ToolCall, user_message
+from bridle.core.model import Effort
 from bridle.core.ports import ToolOutput
 from bridle.core.protocol import (
     ApprovalRequested,
@@ -73,6 +74,29 @@ async def test_every_run_starts_with_the_options_of_its_session():
             assert play.requests[-1].params == {"temperature": 0.5}
             assert (started.mode, started.limits.turns) == ("plan", 7)
             assert started.options.deny == ("look(secret/**)",)
+
+
+@pytest.mark.parametrize(
+    ("facts", "session", "run", "sent"),
+    [
+        ({}, None, None, None),
+        ({"effort": "low"}, None, None, "low"),
+        ({"effort": "low"}, "high", None, "high"),
+        ({"reasoning": True}, "high", "none", "none"),
+        ({"reasoning": False}, "high", "max", None),
+    ],
+)
+async def test_the_most_specific_effort_is_sent(
+    facts: dict[str, Any], session: Effort | None, run: Effort | None, sent: Effort | None
+):
+    play, understudy = Play(says("one")), Play(says("A title"))
+    async with Stage(play, understudy=understudy, titles_by="scripted/understudy", facts=facts) as stage:
+        await made(stage, SessionOptions(effort=session))
+        await stage.run("go", effort=run)
+        await stage.until(SessionTitled)
+
+    assert play.requests[-1].effort == sent
+    assert understudy.requests[-1].effort is None
 
 
 async def test_the_parameters_of_the_model_are_below_those_of_the_session_and_not_in_titles():

@@ -143,6 +143,7 @@ def _model_entry(ref: str, model: "ModelSettings") -> "ModelEntry":
         images=model.images,
         reasoning=model.reasoning,
         params=model.params,
+        effort=model.reasoning_effort,
     )
 
 

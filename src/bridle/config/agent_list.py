@@ -70,6 +70,7 @@ def show_agent(name: str, settings: Settings) -> list[SettingRow]:
     rows += [
         ("mode", "code" if agent.code else agent.mode),
         ("tools", "all" if agent.tools is None else agent.tools),
+        ("reasoning_effort", agent.effort),
     ]
     limits = {name: _limit(name, merged.tree, settings) for name in LimitSettings.__struct_fields__}
     rows += [(f"limits.{name}", value) for name, value in limits.items()]

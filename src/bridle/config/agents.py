@@ -38,6 +38,7 @@ from bridle.config.trust_record import trust_state
 from bridle.config.validation import build
 from bridle.core.agent import Agent
 from bridle.core.errors import ConfigError
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.value_types import AGENT_NAME_PATTERN, Count, CountOrZero, ModelRef
 
@@ -73,6 +74,7 @@ class AgentFile(Struct, frozen=True, forbid_unknown_fields=True):
     """None means all of them."""
     mode: Literal["ask", "plan", "accept-edits", "yolo", "code"] | None = None
     """What happens if no rule applies; or "code": the model writes Python that calls the tools."""
+    reasoning_effort: Effort | None = None
     tool_role: bool | None = None
     """False sends tool results to a local model as user messages, for models without a tool role."""
     limits: LimitSettings = LimitSettings()
@@ -255,6 +257,7 @@ def _fill(name: str, prompt: str, file: AgentFile, settings: Settings) -> Agent:
         ),
         limits=limits.limits(),
         params=_params(file),
+        effort=file.reasoning_effort or settings.reasoning_effort,
     )
 
 

@@ -19,7 +19,7 @@ from bridle.core.budget import Limits
 from bridle.core.context import CompactionPolicy
 from bridle.core.errors import ConfigError
 from bridle.core.hook import HookEntry
-from bridle.core.model import Price, ProviderKind
+from bridle.core.model import Effort, Price, ProviderKind
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
 from bridle.core.value_types import (
@@ -298,6 +298,8 @@ class ModelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it can reason."""
     params: dict[str, Any] = {}
     """Sent in runs, merged over those of the provider; titles and summaries do not get them."""
+    reasoning_effort: Effort | None = None
+    """How much it reasons in runs; overrides those of the agent and of the settings."""
 
 
 class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -307,6 +309,8 @@ class ConfigFile(Struct, frozen=True, forbid_unknown_fields=True):
     agent: AgentName = DEFAULT_AGENT
     small_model: ModelRef = ""
     """A fast, cheap model for titles and summaries; empty for none."""
+    reasoning_effort: Effort | None = None
+    """How much models reason in runs; None leaves it to the vendors."""
     fallbacks: tuple[ModelRef, ...] = ()
     """Models to continue with, in order, when the previous one cannot be reached."""
     max_output_tokens: Count | None = None

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from bridle.core.budget import Limits
+from bridle.core.model import Effort
 from bridle.core.permission import Mode, Rule
 
 
@@ -27,5 +28,6 @@ class Agent(Struct, frozen=True):
     rules: tuple[Rule, ...] = ()
     limits: Limits = Limits()
     params: dict[str, Any] = {}
+    effort: Effort | None = None
     notes: tuple[str, ...] = ()
     """Notes for the user before a run: settings that have no effect."""

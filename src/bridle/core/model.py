@@ -12,6 +12,8 @@ ApiKind = Literal["openai", "openai-responses", "anthropic", "gemini"]
 """The APIs of vendors; each has a module of the same name in `providers/`."""
 ProviderKind = Literal[ApiKind, "llama", "embedded", "scripted", "direct"]
 """What serves the models of a provider: an API, or a part of Bridle."""
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model reasons before it answers; a vendor may know only some of these."""
 
 
 class Price(Struct, frozen=True):
@@ -47,6 +49,8 @@ class Model(Struct, frozen=True):
     """True if it can reason; None means unknown."""
     params: dict[str, Any] = {}
     """Vendor parameters of the turns of a run with it."""
+    effort: Effort | None = None
+    """How much it reasons in a run, unless the run says otherwise."""
 
     @property
     def ref(self) -> str:
@@ -66,6 +70,8 @@ class ModelRequest(Struct, frozen=True):
     """Vendor parameters; `merge_params` puts them over those of the provider."""
     output_schema: dict[str, Any] | None = None
     """A JSON Schema for the answer, enforced by the vendor if it can."""
+    effort: Effort | None = None
+    """None leaves it to the vendor."""
 
 
 class ModelReply(Struct, frozen=True):

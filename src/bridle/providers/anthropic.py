@@ -14,6 +14,7 @@ Thinking is sent back unchanged with its signature, or not at all. Blocks and ev
 ignored. A stream that ends before a stop reason was cut off, even if the connection closed cleanly.
 """
 
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -21,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
-from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.model import Effort, ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
 from bridle.providers.http import Endpoint, decode_event
@@ -47,6 +48,11 @@ from bridle.providers.wire_format import (
 WIRE = "anthropic"
 API_VERSION = "2026-10-21"
 MAX_BREAKPOINTS = 4
+MIN_BUDGET = 1024  # tokens of thinking; fewer are refused
+BUDGETS: dict[Effort, int] = {
+    "minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 32_768,
+}  # fmt: skip
+_BUDGETED = re.compile(r"claude-\d|-4-[0-5](?!\d)|-4-20\d{6}")  # Claude models without levels
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -77,7 +83,7 @@ class AnthropicProvider(VendorProvider):
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
-        params = request_params(request, self._params, takes_temperature=False)
+        params = request_params(request, self._params, _effort(request), takes_temperature=False)
         return send_request(
             self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
         )
@@ -88,6 +94,21 @@ open_provider = AnthropicProvider.at
 
 
 # ---------------------------------------------------------------------------- request
+
+
+def _effort(request: ModelRequest) -> dict[str, Any]:
+    """Return the parameters for the effort: a level for newer models, a budget for others."""
+    effort = request.effort
+    if effort is None:
+        return {}
+    if effort == "none":
+        return {"thinking": {"type": "disabled"}}
+    if "claude" in request.model and not _BUDGETED.search(request.model):
+        level = "low" if effort == "minimal" else effort
+        thinking = {"type": "adaptive", "display": "summarized"}
+        return {"thinking": thinking, "output_config": {"effort": level}}
+    budget = min(BUDGETS[effort], request.max_output_tokens - MIN_BUDGET)
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= MIN_BUDGET else {}
 
 
 def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
-from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.model import Effort, ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, malformed_error, parse_error, stream_error, truncation_error
 from bridle.providers.http import Endpoint, decode_event
@@ -45,6 +45,16 @@ from bridle.providers.wire_format import (
 
 WIRE = "gemini"
 FOREIGN_SIGNATURE = "skip_thought_signature_validator"  # Google's marker for a call that Gemini did not make
+EFFORTS: dict[Effort, tuple[int, str]] = {
+    "none": (0, "minimal"),
+    "minimal": (512, "minimal"),
+    "low": (1024, "low"),
+    "medium": (8192, "medium"),
+    "high": (24_576, "high"),
+    "xhigh": (24_576, "high"),
+    "max": (24_576, "high"),
+}
+"""Tokens and levels of thinking."""
 _MODEL_PATH = re.compile(r"(models|tunedModels)/(.+)")
 _UNCHECKED_MODEL = re.compile(r"(models/)?gemini-[12]\b")
 
@@ -85,7 +95,7 @@ class GeminiProvider(VendorProvider):
         A long reply may take several requests, each continuing where the last one stopped.
         """
         takes_temperature = bool(_UNCHECKED_MODEL.match(request.model))  # newer models must stay at 1
-        params = request_params(request, self._params, takes_temperature=takes_temperature)
+        params = request_params(request, self._params, _effort(request), takes_temperature=takes_temperature)
         bodies = [wire_body(asked, params) for asked in with_and_without_schema(request)]
         return first_accepted([self._exchange(request, body) for body in bodies])
 
@@ -118,6 +128,15 @@ def _model_path(model: str) -> str:
 
 
 # ---------------------------------------------------------------------------- request
+
+
+def _effort(request: ModelRequest) -> dict[str, Any]:
+    """Return the parameters for the effort: up to Gemini 2 a budget, of newer models a level."""
+    if request.effort is None:
+        return {}
+    budget, level = EFFORTS[request.effort]
+    amount = {"thinkingBudget": budget} if _UNCHECKED_MODEL.match(request.model) else {"thinkingLevel": level}
+    return {"thinkingConfig": {**amount, "includeThoughts": request.effort != "none"}}
 
 
 def wire_body(request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:

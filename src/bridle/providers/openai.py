@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
-from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.model import Effort, ModelReply, ModelRequest
 from bridle.core.protocol import Delta
 from bridle.providers.errors import VendorError, parse_error, stream_error, truncation_error
 from bridle.providers.http import Endpoint, HttpClient, decode_event
@@ -61,7 +61,9 @@ class OpenAIProvider(VendorProvider):
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
-        params = request_params(request, self._params, takes_temperature=self._quirks.takes_temperature)
+        effort = _effort(request.effort, self._quirks)
+        takes_temperature = self._quirks.takes_temperature
+        params = request_params(request, self._params, effort, takes_temperature=takes_temperature)
         return send_request(
             self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader
         )
@@ -88,6 +90,20 @@ open_provider = OpenAIProvider.at
 
 
 # ---------------------------------------------------------------------------- request
+
+
+def _effort(effort: Effort | None, quirks: Quirks) -> dict[str, Any]:
+    match quirks.effort_key:
+        case _ if effort is None:
+            return {}
+        case "reasoning_effort":
+            return {"reasoning_effort": effort}
+        case "reasoning":
+            return {"reasoning": {"effort": effort}}
+        case "thinking":
+            if effort == "none":
+                return {"thinking": {"type": "disabled"}}
+            return {"thinking": {"type": "enabled"}, "reasoning_effort": effort}
 
 
 def wire_messages(request: ModelRequest, quirks: Quirks = _PLAIN) -> list[dict[str, Any]]:

@@ -64,7 +64,8 @@ class ResponsesProvider(VendorProvider):
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
-        params = request_params(request, self._params, takes_temperature=False)
+        effort = {"reasoning": {"effort": request.effort, "summary": "auto"}} if request.effort else {}
+        params = request_params(request, self._params, effort, takes_temperature=False)
         return send_request(
             self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
         )

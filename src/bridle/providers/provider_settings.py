@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bridle.core.errors import ConfigError
-from bridle.core.model import Model, Price, ProviderKind
+from bridle.core.model import Effort, Model, Price, ProviderKind
 from bridle.providers.llama import LlamaOptions
 from bridle.providers.model_data import KnownModel
 
@@ -48,6 +48,7 @@ class ModelEntry(Struct, frozen=True, forbid_unknown_fields=True):
     images: bool | None = None
     reasoning: bool | None = None
     params: dict[str, Any] = {}
+    effort: Effort | None = None
 
     def over(self, facts: Model) -> Model:
         """Return the facts of a model with these settings applied."""

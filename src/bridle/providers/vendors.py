@@ -24,6 +24,8 @@ class Quirks(Struct, frozen=True):
     """The exact length of a call's id, letters and digits only; 0 allows any id."""
     takes_temperature: bool = True
     """True if all models of the server accept a temperature."""
+    effort_key: Literal["reasoning_effort", "reasoning", "thinking"] = "reasoning_effort"
+    """The parameter for the effort; `reasoning` is a table, and `thinking` a switch besides the usual one."""
     takes_any_schema: bool = True
     """True if the root of an output schema may be something other than an object."""
 
@@ -41,7 +43,9 @@ VENDORS: dict[str, Vendor] = {
     "api.anthropic.com": Vendor("anthropic", "https://platform.claude.com/settings/keys"),
     # Its thinking mode rejects a turn with calls that lacks the field; an empty value is accepted.
     "api.deepseek.com": Vendor(
-        "deepseek", "https://platform.deepseek.com/api_keys", Quirks(reasoning_key="reasoning_content")
+        "deepseek",
+        "https://platform.deepseek.com/api_keys",
+        Quirks(reasoning_key="reasoning_content", effort_key="thinking"),
     ),
     "api.groq.com": Vendor("groq", "https://console.groq.com/keys"),
     # Its request type (mistralai 3.7) has no stream_options, and it rejects unknown fields with 422.
@@ -59,7 +63,9 @@ VENDORS: dict[str, Vendor] = {
     ),
     "api.x.ai": Vendor("xai", "https://console.x.ai"),
     "generativelanguage.googleapis.com": Vendor("gemini", "https://aistudio.google.com/apikey"),
-    "openrouter.ai": Vendor("openrouter", "https://openrouter.ai/settings/keys"),
+    "openrouter.ai": Vendor(
+        "openrouter", "https://openrouter.ai/settings/keys", Quirks(effort_key="reasoning")
+    ),
 }
 
 

@@ -135,13 +135,19 @@ def vendor_params(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def request_params(
-    request: ModelRequest, own: Mapping[str, Any], *, takes_temperature: bool = True
+    request: ModelRequest,
+    own: Mapping[str, Any],
+    effort: Mapping[str, Any] | None = None,
+    *,
+    takes_temperature: bool = True,
 ) -> dict[str, Any]:
     """Return the parameters of a request; with an output schema, without those about tools.
 
+    `effort` is the request's effort in the words of the vendor.
+
     Such a request also sets the temperature to 0, which is removed if the model does not accept it.
     """
-    merged = vendor_params(own, request.params)
+    merged = vendor_params(own, request.params, effort or {})
     if request.output_schema is not None:
         for key in TOOL_PARAMS if takes_temperature else (*TOOL_PARAMS, "temperature"):
             merged.pop(key, None)

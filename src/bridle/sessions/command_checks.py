@@ -230,6 +230,7 @@ def merge_options(first: RunOptions, changed: RunOptions) -> RunOptions:
         tools=_in_both(first.tools, changed.tools),
         without_tools=_joined(first.without_tools, changed.without_tools),
         hooks=_merge_hooks(first.hooks, changed.hooks),
+        effort=changed.effort or first.effort,
         output_schema=first.output_schema if changed.output_schema is None else changed.output_schema,
         output_retries=first.output_retries if changed.output_schema is None else changed.output_retries,
         until=changed.until or first.until,

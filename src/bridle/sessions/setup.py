@@ -19,7 +19,7 @@ from bridle.core.ids import SessionId
 from bridle.core.loop import LoopPolicy
 from bridle.core.mcp_servers import MCP_PREFIX, ToolOffer
 from bridle.core.messages import replace_media_with_text
-from bridle.core.model import Model, ModelRequest, merge_params
+from bridle.core.model import Effort, Model, ModelRequest, merge_params
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.ports import (
     ConditionalTool,
@@ -199,6 +199,8 @@ class Setup(Struct, frozen=True):
     policy: LoopPolicy
     dispatcher: Dispatcher
     params: dict[str, Any]
+    effort: Effort | None
+    """How much the model should reason, if the run or its session says so."""
     cwd: str
     keeper: FileTracker | None
     """Stores earlier versions of the session's files."""
@@ -241,11 +243,15 @@ class Setup(Struct, frozen=True):
             tools=() if self.code else self.dispatcher.specs,
             max_output_tokens=max_output_tokens,
             params=merge_params(backend.model.params, self.params),
+            effort=self._effort(backend.model),
         )
         if not extracting or self.extraction is None:
             return request
         params = {**request.params, **self.extraction.params}
         return replace(request, tools=(), params=params, output_schema=self.extraction.schema)
+
+    def _effort(self, model: Model) -> Effort | None:
+        return None if model.reasoning is False else self.effort or model.effort or self.agent.effort
 
 
 def _ignore_notice(text: str) -> None:
@@ -278,6 +284,8 @@ async def set_up(
     most_output = _most_output(params.pop("max_tokens", engine.settings.max_output_tokens))
     ref = options.model or session.known.model or agent.model
     provider, model = await engine.models.resolve(ref)
+    if options.effort and model.reasoning is False:
+        warn(f"{model.ref} does not reason: the effort has no effect")
     code = agent.code if options.code is None else options.code
     bounds = None if engine.workplaces is None else await engine.workplaces.bounds(session_id)
     offer = await _offer(engine, session_id, cwd, tell)
@@ -303,6 +311,7 @@ async def set_up(
         policy=_policy(engine, agent, limits),
         dispatcher=dispatcher,
         params=params,
+        effort=options.effort,
         cwd=cwd,
         keeper=None if engine.revisions is None else engine.revisions.keeper(session_id, created.cwd),
         hooks=engine.open_hooks(cwd, options.hooks) if hooks is None else hooks,

@@ -1,14 +1,16 @@
 import json
 import signal
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError, UsageError
+from bridle.core.model import Effort
 from bridle.core.protocol import RunOptions
 from bridle.surfaces.cli.options import resolve_options, run_options
 from bridle.surfaces.cli.parser import parse
+from bridle.surfaces.cli.run_args import EFFORTS
 from tests.surfaces.command import Bridle, Done, steady
 
 
@@ -257,3 +259,7 @@ def test_a_run_that_was_killed_while_it_tried_goes_on_counting(bridle: Bridle):
     result = json.loads(done.out)
     assert (done.code, result["outcome"]) == (1, "failed")
     assert "after 2 attempts" in result["reason"]
+
+
+def test_the_flag_knows_every_effort():
+    assert get_args(Effort) == EFFORTS

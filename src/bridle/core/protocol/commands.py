@@ -9,6 +9,7 @@ from bridle.core.budget import Limits
 from bridle.core.hook import HookOverride
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Message
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.protocol.values import snake
 
@@ -47,6 +48,7 @@ class SessionOptions(Struct, frozen=True, omit_defaults=True):
     without_builtins: tuple[str, ...] = ()
     """Tools that are turned off; a client may provide its own of the same name."""
     hooks: HookOverride = HookOverride()
+    effort: Effort | None = None
 
 
 LIKE_AGENT = SessionOptions()

@@ -14,11 +14,12 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.context import estimate_tokens
 from bridle.core.errors import ConfigError, ProviderError
 from bridle.core.malformed import MALFORMED
-from bridle.core.model import Model, ModelReply, ModelRequest, Price
+from bridle.core.model import Model, ModelReply, ModelRequest, Price, merge_params
 from bridle.core.protocol import Delta, ReasoningDelta, TextDelta, ToolCallDelta
 from bridle.providers.http import IDLE_TIMEOUT_S, Endpoint, HttpClient
 from bridle.providers.llama.server import ExternalServer, LlamaServer
@@ -290,6 +291,10 @@ class LlamaProvider:
     # ------------------------------------------------------------------ reply
 
     def _reply(self, request: ModelRequest, facts: ServerFacts, wire: OpenAIProvider) -> Items:
+        if request.effort:  # a server reads it only as a variable of the chat template
+            template = {"reasoning_effort": request.effort, "enable_thinking": request.effort != "none"}
+            params = merge_params({"chat_template_kwargs": template}, request.params)
+            request = replace(request, params=params, effort=None)
         if self._format and self._format.takes(request):
             return self._format.stream(request, wire.stream)
         if self._format:

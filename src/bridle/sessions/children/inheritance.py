@@ -121,6 +121,7 @@ def child_options(
         deny=_texts(rules, "deny"),
         limits=limits,
         params=run.options.params if same_agent and not order.model else {},
+        effort=run.options.effort if same_agent and not order.model else None,
         code=run.options.code if same_agent else None,
         approve_each=run.options.approve_each,
         env=setup.env,

@@ -48,6 +48,7 @@ def session_options(args: argparse.Namespace) -> SessionOptions:
             turns=_whole("--max-turns", args.max_turns),
         ),
         hooks=_hooks(args.hooks, args.no_hook),
+        effort=args.effort,
         system=args.system,
         without_builtins=SHELL_TOOLS if args.no_shell else (),
     )

@@ -4,6 +4,8 @@ from typing import Any
 
 from bridle.surfaces.cli.parser import Commands, add_command, add_rule_flags
 
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # core.model has them, but loads more
+
 RUN_EXAMPLES = """\
 examples:
   bridle run "what does this project do"
@@ -83,6 +85,12 @@ def add_label_flag(group: Any, meaning: str) -> None:
 def add_style(group: Any) -> None:
     """Add the flags for the instructions and tools of a session."""
     group.add_argument("--system", metavar="TEXT", help="instructions instead of the agent's")
+    group.add_argument(
+        "--effort",
+        choices=EFFORTS,
+        metavar="LEVEL",
+        help=f"how much the model reasons: {', '.join(EFFORTS)}",
+    )
     group.add_argument("--no-shell", action="store_true", help="turn off the tools that run commands")
     style = group.add_mutually_exclusive_group()
     style.add_argument(

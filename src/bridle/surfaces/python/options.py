@@ -13,6 +13,7 @@ from bridle.core.budget import Limits
 from bridle.core.codeact import PYTHON
 from bridle.core.errors import UsageError
 from bridle.core.mcp_servers import MCP_PREFIX
+from bridle.core.model import Effort, merge_params
 from bridle.core.permission import Action, Mode, parse_rule
 from bridle.core.protocol import RunOptions, SessionOptions
 from bridle.surfaces.python.callbacks import AnswerCallback, Approve
@@ -52,6 +53,8 @@ class RunKeywords(TypedDict, total=False):
     """Limits of a run."""
     params: Mapping[str, Any]
     """Parameters for the provider, such as temperature."""
+    effort: Effort
+    """How much the model reasons, such as "low" or "high"."""
     code: bool
     """True lets the model write Python that calls the tools."""
     until: str
@@ -108,7 +111,7 @@ def merge_options(far: RunKeywords, **near: Unpack[RunKeywords]) -> RunKeywords:
     made: dict[str, Any] = {**far, **near}
     for name in _JOINED:
         made[name] = (*far.get(name, ()), *near.get(name, ()))  # type: ignore[misc]  # each is a list of str
-    made["params"] = {**far.get("params", {}), **near.get("params", {})}
+    made["params"] = merge_params(far.get("params", {}), near.get("params", {}))
     made["limits"] = near.get("limits", Limits()).over(far.get("limits", Limits()))
     return made  # type: ignore[return-value]  # made of two of them
 
@@ -153,6 +156,7 @@ def run_options(
         deny=rules("deny", given.get("deny", ())),
         limits=given.get("limits", Limits()),
         params=dict(given.get("params", {})),
+        effort=given.get("effort"),
         code=given.get("code"),
         system=given.get("system"),
         builtins=None if builtins is True else names,

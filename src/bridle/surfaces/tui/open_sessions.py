@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from bridle.core.ids import SessionId
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
 from bridle.surfaces.shared.view_model.view_types import Head
@@ -21,10 +22,11 @@ class PromptOptions(Struct, frozen=True):
     model: str | None = None
     agent: str | None = None
     mode: Mode | None = None
+    effort: Effort | None = None
 
     def options(self) -> RunOptions:
         """Return them as run options of a prompt."""
-        return RunOptions(model=self.model, agent=self.agent, mode=self.mode)
+        return RunOptions(model=self.model, agent=self.agent, mode=self.mode, effort=self.effort)
 
 
 class FolderDefaults(Struct, frozen=True):

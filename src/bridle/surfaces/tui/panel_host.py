@@ -8,6 +8,7 @@ from textual.app import App
 
 from bridle.config.settings import Settings
 from bridle.core.ids import SessionId
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.session_api import LiveSession, SessionApi
 from bridle.surfaces.shared.view_model.view_types import Answer, Head
@@ -131,6 +132,12 @@ class AppPanelHost:
         """Use this agent from the next prompt on."""
         front = self._shell.front
         front.choose(replace(front.choice, agent=name))
+        self._shell.main.show_lines()
+
+    def choose_effort(self, effort: Effort) -> None:
+        """Let models reason this much from the next prompt on."""
+        front = self._shell.front
+        front.choose(replace(front.choice, effort=effort))
         self._shell.main.show_lines()
 
     def choose_mode(self, mode: Mode) -> None:

@@ -62,7 +62,8 @@ def format_header(front: OpenSessions, width: int) -> Content:
     rest: list[Part] = []
     if head is not None and head.is_sub_agent:
         rest.append(("detail", " (sub-agent)"))
-    for words in (front.agent, front.model):
+    model = f"{front.model} ({front.choice.effort})" if front.choice.effort else front.model
+    for words in (front.agent, model):
         if words:
             rest += [("detail", " · "), ("name", one_line(words))]
     rest += [("detail", " · "), (MODE_COLOURS[front.mode], front.mode)]

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from bridle.core.context import ContextUsage
 from bridle.core.errors import SessionError
 from bridle.core.ids import CallId, SessionId
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.protocol import AnyCommand, ApprovalRequested, Delete, Fork
 from bridle.core.queries import (
@@ -191,6 +192,9 @@ class Stage(App[None]):
 
     def choose_agent(self, name: str) -> None:
         self.told.append(("agent", name))
+
+    def choose_effort(self, effort: Effort) -> None:
+        self.told.append(("effort", effort))
 
     def choose_mode(self, mode: Mode) -> None:
         self.told.append(("mode", mode))

@@ -133,6 +133,7 @@ async def test_what_is_chosen_for_the_next_prompts():
         await settled(pilot)
         await typed(app, pilot, "agents", "c", "enter")
         await typed(app, pilot, "mode", "down", "enter")
+        await typed(app, pilot, "effort", "down", "enter")
         await typed(app, pilot, "theme", "down", "enter")
         await typed(app, pilot, "diff_style")
         await typed(app, pilot, "new")
@@ -143,6 +144,7 @@ async def test_what_is_chosen_for_the_next_prompts():
             ("model", "b/ready"),
             ("agent", "coder"),
             ("mode", "plan"),
+            ("effort", "minimal"),
             ("theme", "light"),
             ("diff style", "unified"),
             ("new", ""),

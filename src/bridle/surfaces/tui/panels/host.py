@@ -15,6 +15,7 @@ from msgspec import Struct
 from textual.app import App
 
 from bridle.core.ids import SessionId
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.protocol import Outcome
 from bridle.core.session_api import LiveSession, SessionApi
@@ -159,6 +160,10 @@ class PanelHost(Protocol):
 
     def choose_mode(self, mode: Mode) -> None:
         """Run the next prompts in this mode."""
+        ...
+
+    def choose_effort(self, effort: Effort) -> None:
+        """Let models reason this much from the next prompt on."""
         ...
 
     def choose_theme(self, name: str) -> None:

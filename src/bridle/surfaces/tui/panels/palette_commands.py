@@ -88,6 +88,12 @@ def _mode(host: PanelHost) -> None:
     _push(host, ModesScreen(host))
 
 
+def _effort(host: PanelHost) -> None:
+    from bridle.surfaces.tui.panels.pickers import EffortScreen
+
+    _push(host, EffortScreen(host))
+
+
 def _theme(host: PanelHost) -> None:
     from bridle.surfaces.tui.panels.pickers import ThemesScreen
 
@@ -286,6 +292,7 @@ _TABLE: tuple[tuple[str, str, Run], ...] = (
     ("new", "start a new session here", lambda host: host.new_session()),
     ("new_in", "start a new session in another folder", _new_in),
     ("models", "choose the model for the next prompts", _models),
+    ("effort", "choose how much the model reasons", _effort),
     ("agents", "choose the agent for the next prompts", _agents),
     ("mode", "choose what needs approval: ask, plan, accept-edits, yolo", _mode),
     ("queue", "edit, remove or send queued prompts", _here(_queue)),

@@ -1,8 +1,10 @@
 """Lists to choose from: model, agent, mode, theme, pins, sub-agents and changed files."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from bridle.core.ids import SessionId
+from bridle.core.model import Effort
 from bridle.core.permission import Mode
 from bridle.core.protocol import Pin
 from bridle.core.queries import Diff, ShowDiff
@@ -25,6 +27,8 @@ MODES: dict[Mode, str] = {
     "accept-edits": "reads and edits files; everything else needs approval",
     "yolo": "asks almost nothing; deny rules still apply",
 }
+
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
 class ModelsScreen(ListScreen):
@@ -103,6 +107,21 @@ class ModesScreen(ListScreen):
         """Choose the mode."""
         self.dismiss(None)
         self.host.choose_mode(next(mode for mode in MODES if mode == row.key))
+
+
+class EffortScreen(ListScreen):
+    """Lists how much a model can reason."""
+
+    heading = "reasoning effort for the next prompts"
+
+    async def load(self) -> Sequence[Row]:
+        """Return the levels."""
+        return [Row(level, styled(level), level) for level in EFFORTS]
+
+    def chosen(self, row: Row) -> None:
+        """Choose the level."""
+        self.dismiss(None)
+        self.host.choose_effort(next(level for level in EFFORTS if level == row.key))
 
 
 class ThemesScreen(ListScreen):
