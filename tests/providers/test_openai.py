@@ -11,10 +11,11 @@ from inline_snapshot import snapshot
 from bridle.core.errors import ProviderError
 from bridle.core.ids import CallId
 from bridle.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, Usage, user_message
-from bridle.core.model import ModelReply, ModelRequest
+from bridle.core.model import ModelReply, ModelRequest, Price
 from bridle.core.tool import ToolSpec
 from bridle.providers.http import Endpoint
 from bridle.providers.openai import OpenAIProvider, _Reader
+from bridle.providers.vendors import VENDORS, Quirks
 from tests.providers.conversation import ask, request
 from tests.providers.raw_server import answering, sse
 
@@ -30,8 +31,8 @@ async def sent_body(asked: ModelRequest, **options: object) -> dict[str, object]
     return msgspec.json.decode(raw.requests[0].partition(b"\r\n\r\n")[2])
 
 
-def read(*events: object, ends: bytes = b"[DONE]") -> ModelReply:
-    reader = _Reader(Endpoint("server", "http://h"), request())
+def read(*events: object, ends: bytes = b"[DONE]", quirks: Quirks = Quirks()) -> ModelReply:  # noqa: B008
+    reader = _Reader(Endpoint("server", "http://h"), request(), quirks)
     for event in [*map(msgspec.json.encode, events), ends]:
         reader.read(event)
     return reader.reply()
@@ -233,6 +234,44 @@ def test_every_token_is_counted_once(usage: dict[str, object], counted: Usage):
     text = {"choices": [{"delta": {"content": "a"}}], "usage": None}
 
     assert read(text, FINISHED, {"choices": [], "usage": usage}).usage == counted
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({"cost": 0.25}, 0.25),
+        ({"cost": 0}, 0.0),
+        ({"cost": -1}, None),
+        ({"cost": 1e9}, None),
+        ({"cost": "1"}, None),
+        ({"cost": True}, None),
+        ({"cost": 0.25, "is_byok": True}, None),
+        ({}, None),
+    ],
+)
+def test_the_cost_that_openrouter_reports_counts(usage: dict[str, object], cost: float | None):
+    price, tokens = Price(1.0, 1.0), {"prompt_tokens": 1_000_000, **usage}
+    text = {"choices": [{"delta": {"content": "a"}}]}
+    openrouter = VENDORS["openrouter.ai"].quirks
+
+    reply = read(text, FINISHED, {"choices": [], "usage": tokens}, quirks=openrouter)
+    assert (reply.cost, reply.cost_at(price)) == (cost, 1.0 if cost is None else cost)
+    assert read(text, FINISHED, {"choices": [], "usage": tokens}).cost is None
+
+
+async def test_openrouter_gets_the_name_of_the_program_and_is_asked_for_the_cost(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async with answering(sse(msgspec.json.encode(FINISHED))) as raw:
+        monkeypatch.setitem(VENDORS, "127.0.0.1", VENDORS["openrouter.ai"])
+        provider = OpenAIProvider.at("mine", raw.url, headers={"X-Mine": "1"}, params={"usage": {"more": 1}})
+        await ask(provider, request())
+        await provider.aclose()
+
+    head, _, body = raw.requests[0].partition(b"\r\n\r\n")
+    assert b"X-Title: Bridle\r\n" in head
+    assert b"X-Mine: 1" in head
+    assert msgspec.json.decode(body)["usage"] == {"include": True, "more": 1}
 
 
 def test_a_stream_may_end_at_the_finish_reason_or_at_done():

@@ -438,13 +438,30 @@ async def test_the_effort_of_a_run_overrides_what_is_configured():
     assert (body["reasoning_effort"], body["seed"]) == ("low", 1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("openai", ("messages", 0, "content")),
+        ("openai-responses", ("instructions",)),
+        ("anthropic", ("system", 0, "text")),
+        ("gemini", ("systemInstruction", "parts", 0, "text")),
+    ],
+)
+async def test_the_prefix_of_a_provider_is_before_the_instructions(kind: ApiKind, place: tuple[Any, ...]):
+    for system, expected in (("Be kind.", "I am Bridle.\n\nBe kind."), ("", "I am Bridle.")):
+        body: Any = await body_sent(kind, "m", None, system=system, system_prefix="I am Bridle.")
+        for key in place:
+            body = body[key]
+        assert body == expected
+
+
 async def body_sent(
-    kind: ApiKind, model: str, effort: Effort | None, params: dict[str, Any] | None = None
+    kind: ApiKind, model: str, effort: Effort | None, *, system: str = "", **entry: Any
 ) -> dict[str, Any]:
     """Return the body of a request as a server gets it."""
     async with ScriptedServer(Script((Reply("hello"),))) as server:
-        provider = open_remote("v", kind, ProviderEntry(base_url=f"{server.url}/v1", params=params or {}), "")
-        request = ModelRequest(model, "", (user_message("hi"),), effort=effort)
+        provider = open_remote("v", kind, ProviderEntry(base_url=f"{server.url}/v1", **entry), "")
+        request = ModelRequest(model, system, (user_message("hi"),), effort=effort)
         async with aclosing(provider.stream(request)) as stream:
             assert [item async for item in stream]
         await provider.aclose()

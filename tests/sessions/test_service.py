@@ -22,7 +22,7 @@ from bridle.core.errors import (
 )
 from bridle.core.ids import CallId, SessionId
 from bridle.core.messages import Media, Message, Text, ToolResult, Usage, user_message
-from bridle.core.model import Model
+from bridle.core.model import Model, Price
 from bridle.core.ports import Provider
 from bridle.core.protocol import (
     ApprovalDecided,
@@ -989,6 +989,20 @@ async def test_sessions_in_memory_are_bounded_and_go_on_when_they_are_wanted_aga
             assert (await stage.service.wait(session, receipt.run_id)).outcome == "completed"
         # The last run may not have been put away when the next session was opened.
         assert len(stage.service.live()) <= 3
+
+
+async def test_a_cost_that_the_vendor_reports_counts_instead_of_the_price():
+    facts = {"price": Price(1_000_000.0, 1_000_000.0)}
+    priced = replace(says("one"), cost=0.25)
+    title = replace(says("A title"), cost=0.5)
+    async with Stage(
+        Play(priced), understudy=Play(title), titles_by="scripted/understudy", facts=facts
+    ) as stage:
+        ended = await stage.run("hi")
+        await stage.until(SessionTitled)
+        totals = (await read_session(stage.service, stage.session)).known.totals
+
+    assert (ended.cost, totals.cost) == (0.25, 0.75)
 
 
 # ---------------------------------------------------------------------------- images

@@ -123,6 +123,7 @@ def _provider_entry(provider: "ProviderSettings", outside: tuple[str, ...]) -> "
         max_output_tokens=provider.max_output_tokens,
         headers=provider.headers,
         params=provider.params,
+        system_prefix=provider.system_prompt_prefix,
         server=options,
         tool_role=provider.tool_role,
         **_given(

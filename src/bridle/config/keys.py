@@ -1,6 +1,6 @@
 """Every key of `config.toml`: its name, type and default."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct
 
@@ -19,7 +19,7 @@ from bridle.core.budget import Limits
 from bridle.core.context import CompactionPolicy
 from bridle.core.errors import ConfigError
 from bridle.core.hook import HookEntry
-from bridle.core.model import Effort, Price, ProviderKind
+from bridle.core.model import ApiKind, Effort, Price, ProviderKind
 from bridle.core.permission import Mode, Rule, parse_rule
 from bridle.core.retry import RetryPolicy
 from bridle.core.value_types import (
@@ -234,6 +234,8 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
     headers: dict[HeaderName, HeaderText] = {}
     params: dict[str, Any] = {}
     """Sent with every request."""
+    system_prompt_prefix: Annotated[str, Meta(max_length=4096)] = ""
+    """Text before the instructions of every request."""
     connect_timeout: Duration | None = None
     idle_timeout: Duration | None = None
     model_file: PathText | None = None
@@ -255,6 +257,7 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 KINDS_OF_KEY: dict[str, tuple[ProviderKind, ...]] = {
     **dict.fromkeys("model_file executable host port jinja tool_role extra_args".split(), ("llama",)),
+    "system_prompt_prefix": get_args(ApiKind),
     **dict.fromkeys(
         "models_dir ctx_size n_gpu_layers threads slots tools start_timeout".split(), ("llama", "embedded")
     ),

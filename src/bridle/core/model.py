@@ -82,6 +82,12 @@ class ModelReply(Struct, frozen=True):
     usage: Usage = Usage()
     model: str = ""
     """The model that answered, if the vendor names it."""
+    cost: float | None = None
+    """What the vendor charges for it, in dollars, if it says so; it counts instead of the price."""
+
+    def cost_at(self, price: Price | None) -> float | None:
+        """Return the cost of the reply in dollars, or None if it is unknown."""
+        return cost_of(self.usage, price) if self.cost is None else self.cost
 
 
 def merge_params(*layers: Mapping[str, Any]) -> dict[str, Any]:

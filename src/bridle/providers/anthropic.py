@@ -85,7 +85,11 @@ class AnthropicProvider(VendorProvider):
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
         params = request_params(request, self._params, _effort(request), takes_temperature=False)
         return send_request(
-            self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
+            self._client,
+            self._endpoint,
+            self._prefixed(request),
+            lambda asked: wire_body(asked, params),
+            _Reader,
         )
 
 

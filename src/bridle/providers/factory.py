@@ -37,6 +37,7 @@ def open_remote(name: str, kind: ApiKind, entry: ProviderEntry, key: str) -> Pro
         key,
         headers=entry.headers,
         params=entry.params,
+        system_prefix=entry.system_prefix,
         connect_timeout_s=entry.connect_timeout_s,
         idle_timeout_s=entry.idle_timeout_s,
     )

@@ -96,7 +96,7 @@ class GeminiProvider(VendorProvider):
         """
         takes_temperature = bool(_UNCHECKED_MODEL.match(request.model))  # newer models must stay at 1
         params = request_params(request, self._params, _effort(request), takes_temperature=takes_temperature)
-        bodies = [wire_body(asked, params) for asked in with_and_without_schema(request)]
+        bodies = [wire_body(asked, params) for asked in with_and_without_schema(self._prefixed(request))]
         return first_accepted([self._exchange(request, body) for body in bodies])
 
     async def _exchange(

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.messages import Media, Message, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import Effort, ModelReply, ModelRequest
@@ -30,6 +31,7 @@ from bridle.providers.supported_schema import OPENAI, openai_format
 from bridle.providers.vendors import Quirks, vendor_at
 from bridle.providers.wire_format import VendorProvider, omitted_file_note, request_params, send_request
 
+MAX_COST = 10_000.0  # dollars for one reply; more is a mistake
 _PLAIN = Quirks()
 _encode = msgspec.json.Encoder().encode
 
@@ -48,10 +50,15 @@ class OpenAIProvider(VendorProvider):
     dialect = OPENAI
 
     def __init__(
-        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
+        self,
+        endpoint: Endpoint,
+        client: HttpClient,
+        *,
+        params: dict[str, Any] | None = None,
+        system_prefix: str = "",
     ) -> None:
-        super().__init__(endpoint, client, params=params)
         vendor = vendor_at(endpoint.url)
+        super().__init__(endpoint, client, params=params, system_prefix=system_prefix)
         self._quirks = vendor.quirks if vendor else _PLAIN
 
     @staticmethod
@@ -65,7 +72,11 @@ class OpenAIProvider(VendorProvider):
         takes_temperature = self._quirks.takes_temperature
         params = request_params(request, self._params, effort, takes_temperature=takes_temperature)
         return send_request(
-            self._client, self._endpoint, request, lambda asked: self._body(asked, params), _Reader
+            self._client,
+            self._endpoint,
+            self._prefixed(request),
+            lambda asked: self._body(asked, params),
+            lambda endpoint, asked: _Reader(endpoint, asked, self._quirks),
         )
 
     def _body(self, request: ModelRequest, params: dict[str, Any]) -> dict[str, Any]:
@@ -237,6 +248,8 @@ class _Usage(Struct):
     completion_tokens: int | None = None
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
+    cost: Any = None
+    is_byok: Any = None
 
 
 class _Chunk(Struct, gc=False):
@@ -252,13 +265,15 @@ _decoder = msgspec.json.Decoder(_Chunk)
 class _Reader:
     """Decodes the events of one streamed reply."""
 
-    def __init__(self, endpoint: Endpoint, request: ModelRequest) -> None:
+    def __init__(self, endpoint: Endpoint, request: ModelRequest, quirks: Quirks = _PLAIN) -> None:
         self.is_done = False
         self._endpoint = endpoint
         self._builder = ReplyBuilder(endpoint.who, reply_position(request))
         self._last_call = -1
         self._stop_reason: StopReason | None = None
         self._usage = Usage()
+        self._cost: float | None = None
+        self._quirks = quirks
         self._model = ""
 
     def read(self, data: bytes) -> list[Delta]:
@@ -273,6 +288,7 @@ class _Reader:
             self._model = chunk.model
         if chunk.usage:
             self._usage = _usage(chunk.usage)
+            self._cost = _cost(chunk.usage) if self._quirks.reports_cost else None
         deltas: list[Delta] = []
         for choice in chunk.choices or ():
             if choice.index == 0:
@@ -286,7 +302,8 @@ class _Reader:
         """Return the whole reply; raises ProviderError if the stream ended early."""
         if self._stop_reason is None and not self.is_done:
             raise truncation_error(self._endpoint.who)
-        return self._builder.finish(self._stop_reason or "end_turn", self._usage, self._model)
+        reply = self._builder.finish(self._stop_reason or "end_turn", self._usage, self._model)
+        return reply if self._cost is None else replace(reply, cost=self._cost)
 
     def _read_delta(self, delta: _Delta, deltas: list[Delta]) -> None:
         if reasoning := delta.reasoning_content or delta.reasoning:
@@ -341,6 +358,14 @@ def _text_of(chunk: Any) -> str:
             return text
         case _:
             return ""
+
+
+def _cost(usage: _Usage) -> float | None:
+    """Return the reported cost; None if another vendor sends the bill, or if it is no amount."""
+    cost = usage.cost
+    if usage.is_byok or isinstance(cost, bool) or not isinstance(cost, int | float):
+        return None
+    return float(cost) if 0 <= cost <= MAX_COST else None
 
 
 def _usage(usage: _Usage) -> Usage:

@@ -67,7 +67,11 @@ class ResponsesProvider(VendorProvider):
         effort = {"reasoning": {"effort": request.effort, "summary": "auto"}} if request.effort else {}
         params = request_params(request, self._params, effort, takes_temperature=False)
         return send_request(
-            self._client, self._endpoint, request, lambda asked: wire_body(asked, params), _Reader
+            self._client,
+            self._endpoint,
+            self._prefixed(request),
+            lambda asked: wire_body(asked, params),
+            _Reader,
         )
 
 

@@ -24,6 +24,8 @@ class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     headers: dict[str, str] = {}
     params: dict[str, Any] = {}
     """Parameters of every request; those of an agent or a request override them."""
+    system_prefix: str = ""
+    """Text before the instructions of every request."""
     connect_timeout_s: float = 15.0
     idle_timeout_s: float = 300.0
     server: LlamaOptions = LlamaOptions()

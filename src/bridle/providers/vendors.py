@@ -3,7 +3,7 @@
 A configured provider belongs to a vendor if its address has the same host; its name does not matter.
 """
 
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -26,6 +26,8 @@ class Quirks(Struct, frozen=True):
     """True if all models of the server accept a temperature."""
     effort_key: Literal["reasoning_effort", "reasoning", "thinking"] = "reasoning_effort"
     """The parameter for the effort; `reasoning` is a table, and `thinking` a switch besides the usual one."""
+    reports_cost: bool = False
+    """True if the usage that it reports has the cost in dollars."""
     takes_any_schema: bool = True
     """True if the root of an output schema may be something other than an object."""
 
@@ -37,6 +39,10 @@ class Vendor(Struct, frozen=True):
     """The vendor's name in the packaged model data."""
     key_page: str
     quirks: Quirks = Quirks()
+    headers: dict[str, str] = {}
+    """Headers of every request; those of the settings override them."""
+    params: dict[str, Any] = {}
+    """Parameters of every request; those of the settings are merged over them."""
 
 
 VENDORS: dict[str, Vendor] = {
@@ -64,7 +70,11 @@ VENDORS: dict[str, Vendor] = {
     "api.x.ai": Vendor("xai", "https://console.x.ai"),
     "generativelanguage.googleapis.com": Vendor("gemini", "https://aistudio.google.com/apikey"),
     "openrouter.ai": Vendor(
-        "openrouter", "https://openrouter.ai/settings/keys", Quirks(effort_key="reasoning")
+        "openrouter",
+        "https://openrouter.ai/settings/keys",
+        Quirks(effort_key="reasoning", reports_cost=True),
+        headers={"X-Title": "Bridle"},
+        params={"usage": {"include": True}},
     ),
 }
 

@@ -24,6 +24,7 @@ from bridle.core.model import ModelReply, ModelRequest, merge_params
 from bridle.core.protocol import Delta
 from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient
 from bridle.providers.supported_schema import Dialect, reduce_schema
+from bridle.providers.vendors import vendor_at
 
 EMPTY = "(empty)"  # the text of an empty user message, because vendors reject an empty one
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # accepted by both Anthropic (characters) and OpenAI (length)
@@ -80,11 +81,18 @@ class VendorProvider:
     """The part of JSON Schema that the vendor enforces."""
 
     def __init__(
-        self, endpoint: Endpoint, client: HttpClient, *, params: dict[str, Any] | None = None
+        self,
+        endpoint: Endpoint,
+        client: HttpClient,
+        *,
+        params: dict[str, Any] | None = None,
+        system_prefix: str = "",
     ) -> None:
+        vendor = vendor_at(endpoint.url)
         self._endpoint = endpoint
         self._client = client
-        self._params = params or {}
+        self._params = merge_params(vendor.params if vendor else {}, params or {})
+        self._system_prefix = system_prefix
 
     @classmethod
     def at(
@@ -95,14 +103,18 @@ class VendorProvider:
         *,
         headers: Mapping[str, str] | None = None,
         params: dict[str, Any] | None = None,
+        system_prefix: str = "",
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> Self:
         """Return a provider for the server at `base_url`, with a new client; an empty key sends none."""
+        url, vendor = cls.url_below(base_url), vendor_at(base_url)
+        usual = {**cls.key_headers(key), **(vendor.headers if vendor else {})}
         return cls(
-            Endpoint(who, cls.url_below(base_url), {**cls.key_headers(key), **(headers or {})}),
+            Endpoint(who, url, usual | dict(headers or {})),
             HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
             params=params,
+            system_prefix=system_prefix,
         )
 
     @staticmethod
@@ -114,6 +126,12 @@ class VendorProvider:
     def key_headers(key: str) -> dict[str, str]:
         """Return the headers of every request, with the key unless it is empty."""
         return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _prefixed(self, request: ModelRequest) -> ModelRequest:
+        """Return a request with the prefix of the provider before its instructions."""
+        if not self._system_prefix:
+            return request
+        return replace(request, system=f"{self._system_prefix}\n\n{request.system}".strip())
 
     def unenforced(self, schema: dict[str, Any]) -> tuple[str, ...]:
         """Return the parts of a schema that the vendor cannot enforce, as sentences."""

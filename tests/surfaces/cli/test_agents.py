@@ -26,7 +26,8 @@ def test_every_agent_is_listed(bridle: Bridle):
         0,
         "AGENT       NAME        FROM      MODE    MODEL     TOOLS\n"
         f"broken      -           user      broken  -         {broken}/config.toml:1: unknown key x"
-        " (hint: known here: name, model, small_model, fallbacks, tools, mode, reasoning_effort, tool_role, limits, rules,"
+        " (hint: known here: name, model, small_model, fallbacks, tools, mode, reasoning_effort, tool_role, "
+        "limits, rules,"
         " sampling)\n"
         "coder       Coder       built in  ask     openai/m  all\n"
         "default     -           built in  ask     openai/m  all\n"

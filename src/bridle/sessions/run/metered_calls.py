@@ -9,7 +9,7 @@ from bridle.core.budget import Budget, Spend, max_spend
 from bridle.core.context import estimate_message, estimate_tokens
 from bridle.core.errors import ProviderError, UsageError
 from bridle.core.messages import Usage
-from bridle.core.model import Model, ModelReply, ModelRequest, cost_of
+from bridle.core.model import Model, ModelReply, ModelRequest
 from bridle.core.ports import Provider
 
 
@@ -24,15 +24,15 @@ class MeteredCalls(Struct):
 
     async def ask(self, provider: Provider, model: Model, request: ModelRequest) -> ModelReply:
         """Return a model's reply; raises ProviderError, and UsageError if it may cost more than is left."""
-        reserved, usage = self._reserve(request, model), Usage()
+        reserved, usage, cost = self._reserve(request, model), Usage(), None
         try:
             async with aclosing(provider.stream(request)) as stream:
                 async for item in stream:
                     if isinstance(item, ModelReply):
-                        usage = item.usage
+                        usage, cost = item.usage, item.cost_at(model.price)
                         return item
         finally:
-            self._settle(reserved, usage, model)
+            self._settle(reserved, usage, cost, model)
         raise ProviderError("the model's stream ended without a reply", kind="connection_reset")
 
     def _reserve(self, request: ModelRequest, model: Model) -> Spend:
@@ -43,16 +43,14 @@ class MeteredCalls(Struct):
             raise UsageError(f"the answer may need more than is left of the {level.kind} limit: {used}")
         return reserved
 
-    def _settle(self, reserved: Spend, usage: Usage, model: Model) -> None:
-        cost = cost_of(usage, model.price) or 0.0
+    def _settle(self, reserved: Spend, usage: Usage, cost: float | None, model: Model) -> None:
         if self.budget is not None:
-            self.budget.settle(reserved, Spend(tokens=usage.context, cost=cost))
+            self.budget.settle(reserved, Spend(tokens=usage.context, cost=cost or 0.0))
         if usage != Usage():
-            self._add(usage, model)
+            self._add(usage, cost, model)
 
-    def _add(self, usage: Usage, model: Model) -> None:
-        price = cost_of(usage, model.price)
+    def _add(self, usage: Usage, cost: float | None, model: Model) -> None:
         before = self.cost if self.model else 0.0
-        self.cost = None if before is None or price is None else before + price
+        self.cost = None if before is None or cost is None else before + cost
         self.usage += usage
         self.model = model.ref

@@ -275,7 +275,7 @@ class ModelCalls:
         if kit.run.extracting:
             message = without_calls(message)
         message = with_unique_call_ids(message, used, self._turn)
-        cost = cost_of(reply.usage, kit.backend.model.price)
+        cost = reply.cost_at(kit.backend.model.price)
         kit.journal.stage(
             ModelReplied(
                 kit.run.run_id,

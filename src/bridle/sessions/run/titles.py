@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bridle.core.errors import BridleError
 from bridle.core.messages import Message, Text
-from bridle.core.model import ModelReply, ModelRequest, cost_of
+from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.ports import Models
 from bridle.core.protocol import SessionTitled
 from bridle.core.summary import TITLE_INSTRUCTION, title_from
@@ -75,7 +75,7 @@ async def write_title(models: Models, ref: str, prompt: Message) -> SessionTitle
     async with aclosing(provider.stream(request)) as stream:
         async for item in stream:
             if isinstance(item, ModelReply) and (title := _clean(item.message.text)):
-                return SessionTitled(title, model.ref, item.usage, cost_of(item.usage, model.price))
+                return SessionTitled(title, model.ref, item.usage, item.cost_at(model.price))
     return None
 
 
