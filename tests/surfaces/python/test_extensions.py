@@ -59,6 +59,18 @@ class WithTools:
     async def dispatch(self, call: object) -> object: ...
 
 
+class Searching:
+    """A memory as Meerkat has them."""
+
+    async def search(self, query: str, limit: int) -> list[object]:
+        return []
+
+
+class WithMore:
+    async def stream(self, messages: object, tools: object) -> AsyncGenerator[object, None]:
+        yield messages
+
+
 class WithSpec:
     spec = bridle.ToolSpec("look", "Look.", {"type": "object"})
 
@@ -82,6 +94,11 @@ async def test_a_provider_need_not_be_closed(tmp_path: Path):
         ({"tools": [WithSpec()]}, "tools: WithSpec has no parallel and no access and no preview and no run"),
         ({"hooks": {"look": 7}}, "hook 'look' is no function"),
         ({"compactor": object()}, "compactor: object has no summarise (hint: async def summarise"),
+        (
+            {"memory": Searching()},
+            "memory: search cannot be called: got an unexpected keyword argument 'cwd'",
+        ),
+        ({"providers": {"x": WithMore()}}, "provider 'x': stream cannot be called: missing a required arg"),
         ({"memory": Small()}, "memory: Small has no search (hint: async def search"),
     ],
 )

@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from inspect import isawaitable, iscoroutinefunction
+from contextlib import suppress
+from inspect import isawaitable, iscoroutinefunction, signature
 from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import Struct
@@ -42,6 +43,16 @@ def check_shape(what: str, given: object, needed: Sequence[str], example: str) -
         raise UsageError(f"{what}: {type(given).__name__} has no {' and no '.join(missing)}", hint=example)
 
 
+def check_call(what: str, function: Callable[..., Any], example: str, *args: object, **named: object) -> None:
+    """Raise UsageError for a function that cannot be called with these arguments."""
+    with suppress(ValueError):  # some functions do not tell their arguments
+        try:
+            signature(function).bind(*args, **named)
+        except TypeError as error:
+            name = getattr(function, "__name__", "it")
+            raise UsageError(f"{what}: {name} cannot be called: {error}", hint=example) from None
+
+
 def check_providers(providers: Mapping[str, Any]) -> None:
     """Raise UsageError for a provider that could not be called."""
     example = "async def stream(self, request): yield the deltas and, last, a bridle.ModelReply"
@@ -49,14 +60,16 @@ def check_providers(providers: Mapping[str, Any]) -> None:
         raise UsageError("providers are not named", hint='providers={"name": …}, model="name/any"')
     for name, provider in providers.items():
         check_shape(f"provider {name!r}", provider, ("stream",), example)
+        check_call(f"provider {name!r}", provider.stream, example, None)
         if iscoroutinefunction(provider.stream):
             raise UsageError(f"provider {name!r}: stream returns its reply, but must yield it", hint=example)
 
 
-def check_compactor(compactor: object) -> None:
+def check_compactor(compactor: Any) -> None:
     """Raise UsageError for a compactor that could not be called."""
     example = "async def summarise(self, request: bridle.SummaryRequest) -> str"
     check_shape("compactor", compactor, ("summarise",), example)
+    check_call("compactor", compactor.summarise, example, None)
 
 
 def check_store(store: object) -> None:
@@ -72,6 +85,7 @@ class ProgramMemory:
         """Take the program's object; raises UsageError for one that cannot be searched."""
         example = "async def search(self, query, *, cwd, limit, session): return bridle.MemoryHit objects"
         check_shape("memory", memory, ("search",), example)
+        check_call("memory", memory.search, example, "", cwd="", limit=1, session=None)
         self._memory = memory
 
     async def search(
