@@ -388,7 +388,7 @@ async def test_messages_are_not_added_while_a_run_is_active():
     async with Stage(Play(says("", call("c", "look")), says("done")), tools=[tool]) as stage:
         await stage.prompt("go")
         await stage.until(ApprovalRequested)
-        with pytest.raises(SessionBusy):
+        with pytest.raises(SessionBusy, match="steer reaches the active run"):
             await stage.service.submit(stage.session, Push((user_message("x"),)))
 
 

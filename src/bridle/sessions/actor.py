@@ -250,6 +250,8 @@ class Actor:
 
     async def _push(self, command: Push) -> None:
         await self.runs.settle()
+        if self.is_busy:
+            raise SessionBusy(f"session {self.journal.id} is running", hint="steer reaches the active run")
         async with self.runs.between():
             await self._upkeep.push(command)
 
