@@ -33,8 +33,9 @@ test: packages node-packages ## run the same checks and every test
 packages: ## install the system packages that tests need: a sandbox, a browser, a terminal, a load balancer
 	@bash scripts/system_packages.sh bwrap:bubblewrap chromium:chromium haproxy:haproxy tmux:tmux
 
-node-packages: $(STAMP) ## install the Node.js packages that tests need: real servers to talk to
+node-packages: $(STAMP) ## install the real servers and clients that tests talk to
 	@bash scripts/node_packages.sh $(VENV) tests/node/package.json
+	@bash scripts/meerkat_sdks.sh $(VENV)
 
 cluster: $(STAMP) ## start the PostgreSQL, workers and gateways of deploy/compose.yaml on this machine
 	$(BIN)/python -m scripts.cluster up

@@ -10,12 +10,13 @@ import pytest
 from bridle.comms import cbor
 from bridle.comms.address import TcpAddress, UnixAddress, parse_address
 from bridle.comms.envelope import Ack, Kind, Message, Request, Response, seal, unseal
-from bridle.comms.hub import Comms, Listener, PeerView, Registry
+from bridle.comms.hub import Comms, Listener, Registry
 from bridle.comms.identity import Identity
 from bridle.comms.inbox import MAX_WAITING
 from bridle.comms.trust import Peer
 from bridle.comms.wire import PeerOffline, exchange, frame, read_frame
 from bridle.core.errors import BridleError, ConfigError
+from bridle.core.server_views import PeerView
 from tests.comms.conftest import Delivered, make_comms, new_id, trust_each_other
 from tests.patience import PATIENCE_S
 

@@ -43,6 +43,7 @@ from bridle.comms.trust import Peer, Trust
 from bridle.comms.wire import ACK_S, RECEIVE_S, PeerOffline, exchange
 from bridle.core.errors import BridleError, ConfigError
 from bridle.core.ids import SessionId
+from bridle.core.server_views import PeerMessage, PeerView
 
 # ---------------------------------------------------------------------------- registry
 # The listeners of this process by name, which exchange messages without a connection.
@@ -111,15 +112,6 @@ class CommsOptions(Struct, frozen=True):
     """If False, only this process can connect to us, and no key is needed."""
     ack_s: float = ACK_S
     receive_s: float = RECEIVE_S
-
-
-class PeerView(Struct, frozen=True, omit_defaults=True):
-    """A peer that messages can be sent to."""
-
-    name: str
-    address: str
-    peer_id: str = ""
-    """Empty for a peer in this process."""
 
 
 class Listener(Struct, frozen=True):
@@ -245,6 +237,18 @@ class Comms:
         The protocol does not acknowledge answers: success only means that the answer was sent.
         """
         return await self._send(to, Response(read_id(in_reply_to), status, result))
+
+    async def write(self, session: SessionId, message: PeerMessage) -> str:
+        """Send a message for a session, which gets the replies; return its id. Raises BridleError."""
+        match message.kind:
+            case "message":
+                self.note_sent(session, message.to)
+                return await self.send(message.to, message.text)
+            case "request":
+                return await self.request(message.to, message.text, message.value, session)
+            case "response":
+                self.note_sent(session, message.to)
+                return await self.respond(message.to, message.in_reply_to, message.status, message.value)
 
     async def find(self, name: str) -> PeerView:
         """Return a peer by name; raises ConfigError that lists the names there are."""

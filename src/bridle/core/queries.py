@@ -21,7 +21,7 @@ from bridle.core.messages import Message
 from bridle.core.protocol import Record
 from bridle.core.protocol.values import snake
 from bridle.core.revision import FileChange
-from bridle.core.server_views import PromptView, ServerView
+from bridle.core.server_views import PeerMessage, PeerView, PromptView, ServerView
 from bridle.core.session_status import SessionStatus
 from bridle.core.summary import SessionSummary
 from bridle.core.tenancy import Scope
@@ -182,6 +182,22 @@ class ServerPrompts(Query[Sequence[PromptView]], frozen=True):
 
     answered_by = "worker"
     cwd: str
+
+
+class Peers(Query[Sequence[PeerView]], frozen=True):
+    """The agents in other processes that a session can write to; raises ConfigError if comms are off."""
+
+    answered_by = "owner"
+    session: SessionId
+
+
+class WriteToPeer(Query[str], frozen=True):
+    """Send a message to a peer and return its id; the session gets the replies. Raises BridleError."""
+
+    scope = "run"
+    answered_by = "owner"
+    session: SessionId
+    message: PeerMessage
 
 
 QUERIES: tuple[type[Query[Any]], ...] = tuple(Query.__subclasses__())

@@ -1,6 +1,6 @@
-"""The state of MCP servers and language servers, and their prompts, as shown to people."""
+"""MCP servers, language servers, their prompts, and peers, as people see them."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -31,3 +31,27 @@ class PromptView(Struct, frozen=True, omit_defaults=True):
     description: str = ""
     arguments: tuple[str, ...] = ()
     """The names of its arguments, in order; an optional one ends in `?`."""
+
+
+class PeerView(Struct, frozen=True, omit_defaults=True):
+    """An agent in another process that messages can be sent to."""
+
+    name: str
+    address: str
+    peer_id: str = ""
+    """Empty for a peer in this process."""
+
+
+class PeerMessage(Struct, frozen=True, omit_defaults=True):
+    """A message to a peer."""
+
+    to: str
+    kind: Literal["message", "request", "response"] = "message"
+    text: str = ""
+    """The text of a message, or what a request is for."""
+    value: Any = None
+    """The parameters of a request, or the result in a response."""
+    in_reply_to: str = ""
+    """The id of the request that a response answers."""
+    status: Literal["accepted", "completed", "failed"] = "completed"
+    """Of a response."""

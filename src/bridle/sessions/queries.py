@@ -6,8 +6,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from bridle.core.context import estimate_message
-from bridle.core.errors import UsageError
+from bridle.core.errors import ConfigError, NotAllowed, UsageError
 from bridle.core.ids import SessionId
+from bridle.core.ports import PeerWriter, implements
 from bridle.core.protocol import Notice, Record, RunOptions
 from bridle.core.queries import (
     Changes,
@@ -16,6 +17,7 @@ from bridle.core.queries import (
     IsRunning,
     ListSessions,
     NextContext,
+    Peers,
     PlanRewind,
     PreviewContext,
     Query,
@@ -25,9 +27,10 @@ from bridle.core.queries import (
     Servers,
     ShowDiff,
     Status,
+    WriteToPeer,
 )
 from bridle.core.revision import FileChange, net_changes
-from bridle.core.server_views import PromptView, ServerView
+from bridle.core.server_views import PeerView, PromptView, ServerView
 from bridle.core.session import fold
 from bridle.core.session_status import SessionStatus, make_session_status
 from bridle.core.summary import SessionSummary
@@ -62,6 +65,8 @@ class Queries:
             PreviewContext: self._preview_context,
             Servers: self._servers,
             ServerPrompts: self._server_prompts,
+            Peers: self._peers,
+            WriteToPeer: self._write_to_peer,
         }
 
     async def answer(self, query: Query[A]) -> A:
@@ -165,3 +170,22 @@ class Queries:
 
     async def _server_prompts(self, query: ServerPrompts) -> Sequence[PromptView]:
         return () if self._engine.servers is None else await self._engine.servers.prompts(query.cwd)
+
+    async def _peers(self, query: Peers) -> Sequence[PeerView]:
+        return await (await self._peer_writer(query.session)).peers()
+
+    async def _write_to_peer(self, query: WriteToPeer) -> str:
+        peers = await self._peer_writer(query.session)
+        if self._engine.peers is not None:
+            with suppress(ConfigError):  # another process gets the replies
+                await self._engine.peers.open()
+        return await peers.write(query.session, query.message)
+
+    async def _peer_writer(self, session: SessionId) -> PeerWriter:
+        """Return what writes to peers; they are the user's, not a tenant's."""
+        await self.records(Records(session, limit=1))
+        if tenant_of(session):
+            raise NotAllowed("messages to peers belong to the administrator of the service")
+        if (peers := self._engine.peers) is None or not implements(peers, PeerWriter):
+            raise ConfigError("messages between agents are off", hint="bridle config set comms.mode unix")
+        return peers

@@ -1,8 +1,9 @@
-"""The package `meerkat-sdk` from PyPI, with the program that it starts."""
+"""Three versions of the package `meerkat-sdk` from PyPI, with the program that they start."""
 
 import asyncio
 import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,9 +12,13 @@ from typing import Any
 import pytest
 from meerkat import MeerkatClient, MeerkatError, RunCompleted, RunStarted, TextDelta
 
+from bridle.comms.address import parse_address
+from bridle.comms.trust import Peer
+from tests.comms.conftest import Delivered, make_comms
 from tests.patience import PATIENCE_S
 from tests.shebang import shebang
 
+CALLS = str(Path(__file__).with_name("sdk_calls.py"))
 PROGRAM = "from bridle.surfaces.cli import serve_rpc\nraise SystemExit(serve_rpc())\n"
 REPLIES = [
     {"match": "add", "text": "Let me add.", "calls": [{"name": "adder", "args": {"a": 1, "b": 2}}]},
@@ -32,6 +37,7 @@ class House:
         self.client = MeerkatClient(str(program))
         self.model: dict[str, Any] = {"model": str(script), "provider": "scripted"}
         self.home = home
+        self.program = program
 
 
 @pytest.fixture
@@ -151,6 +157,56 @@ async def test_settings_are_read_patched_and_set(house: House):
     assert replaced["config"] == {"model": "openai/gpt-5"}
     assert (house.home / "config.toml").read_text().lstrip() == 'model = "openai/gpt-5"\n'
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("version", ["0.4.0", "0.9.6"])
+async def test_old_and_new_clients_can_make_their_calls(
+    house: House, env: dict[str, str], tmp_path: Path, version: str
+):
+    sdk = Path(sys.prefix, "meerkat", version)
+    assert sdk.is_dir(), f"no {sdk} (hint: make node-packages)"
+    skill = house.home / "skills/sums/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: sums\ndescription: Sums\n---\nAdd.\n")
+    (house.home / "config.toml").write_text('lsp.enabled = false\ncomms.mode = "unix"\n')
+    ours, peer, delivered = make_comms(house.home), make_comms(tmp_path / "peer", name="peer"), Delivered()
+    async with peer.listening(delivered) as listening:
+        peer.trust.add(Peer("bridle", (await ours.identity()).public, ours.address))
+        ours.trust.add(Peer("peer", (await peer.identity()).public, parse_address(listening.address)))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            CALLS,
+            str(house.program),
+            house.model["model"],
+            env={**env, "PYTHONPATH": str(sdk), "BRIDLE_RPC_CONTRACT": version},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(PATIENCE_S):
+            out, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        heard = (await delivered.next())[0]
+        while "COMMS REQUEST" not in heard:  # both come as one text if they arrive at once
+            heard += (await delivered.next())[0]
+
+    told = json.loads(out)
+    events = ["RunStarted", "TurnStarted", "TextDelta", "TextComplete", "TurnCompleted", "RunCompleted"]
+    assert told["texts"] == ["Hello there."] * 2
+    assert [name for name in events if name not in told["created"] or name not in told["turned"]] == []
+    assert (told["listed"], told["messages"], told["skills"]) == (2, 6, 1)
+    assert "peer" in told["peers"]
+    assert (told["sent"]["kind"], told["sent"]["delivery"]) == ("peer_message_sent", "acked")
+    assert "[COMMS MESSAGE from bridle]\nhello" in heard
+    assert f"(id: {told['asked']['request_id']})]\nIntent: count" in heard
+    usual = {"lsp": {"enabled": False}, "comms": {"mode": "unix"}}
+    assert told["patched"]["config"] == {**usual, "max_output_tokens": 4096}
+    assert list(told["patched"]["left_out"]) == ["agent.temperature"]
+    assert (told["stale"], told["cleared"]) == ("-32602", usual)
+    assert told["set"] == {"max_output_tokens": 2048, "limits": {"max_duration": "30m"}}
+    if version == "0.4.0":
+        assert (told["skill"], told["left"]) == ("Add.", 1)
+    else:
+        assert (told["deferred"], told["history"], told["left"]) == ("Hello there.", 6, 2)
 
 
 async def test_closing_ends_a_run_that_goes_on(house: House):

@@ -5,6 +5,7 @@ from bridle.core.ports.environment import (
     DurableSteps,
     Observer,
     PeerMessages,
+    PeerWriter,
     Randomness,
     implements,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "Models",
     "Observer",
     "PeerMessages",
+    "PeerWriter",
     "Process",
     "ProcessChanges",
     "ProcessSpec",

@@ -1,11 +1,12 @@
 """The ports for time, randomness, durable steps and telemetry."""
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from bridle.core.ids import CallId, SessionId
+from bridle.core.server_views import PeerMessage, PeerView
 
 # ---------------------------------------------------------------------------- optional
 # Check whether an object implements an optional protocol.
@@ -93,6 +94,19 @@ class PeerMessages(Protocol):
 
     async def aclose(self) -> None:
         """Stop listening."""
+        ...
+
+
+@runtime_checkable
+class PeerWriter(Protocol):
+    """Optional for `PeerMessages`: write to peers."""
+
+    async def peers(self) -> Sequence[PeerView]:
+        """Return the peers, by name; raises ConfigError."""
+        ...
+
+    async def write(self, session: SessionId, message: PeerMessage) -> str:
+        """Send a message for a session, which gets the replies; return its id. Raises BridleError."""
         ...
 
 

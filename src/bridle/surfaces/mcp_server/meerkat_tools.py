@@ -196,7 +196,8 @@ async def resume(call: ToolRequest) -> Answered:
 async def list_capabilities(call: ToolRequest) -> Answered:
     """List the supported capabilities of Meerkat."""
     read_arguments(call.params.arguments, NoArgs)
-    return json_result(build_capabilities(parse_contract(DEFAULT_CONTRACT)))
+    has_comms = await asyncio.to_thread(call.context.folders.has_comms)
+    return json_result(build_capabilities(parse_contract(DEFAULT_CONTRACT), has_comms=has_comms))
 
 
 class NoArgs(Struct, frozen=True, forbid_unknown_fields=True):

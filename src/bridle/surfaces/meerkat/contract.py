@@ -78,16 +78,19 @@ AVAILABLE = {
     "skills": "reusable prompts in files",
 }
 UNAVAILABLE = {
-    "comms": ("messages between agents", "set [comms] in the settings, not by request"),
+    "comms": ("messages between agents", "set comms.mode in the settings, not by request"),
     "mcp_live": ("tool servers of one session", "name tool servers in the settings"),
 }
 
 
-def build_capabilities(contract: Contract) -> Capabilities:
+def build_capabilities(contract: Contract, *, has_comms: bool = False) -> Capabilities:
     """List the available and the missing capabilities."""
     offered = [Capability(name, text) for name, text in AVAILABLE.items()]
+    if has_comms:
+        offered.append(Capability("comms", UNAVAILABLE["comms"][0]))
     missing = [
         Capability(name, text, {"NotSupportedByProtocol": {"reason": reason}})
         for name, (text, reason) in UNAVAILABLE.items()
+        if not (name == "comms" and has_comms)
     ]
     return Capabilities(contract, [*offered, *missing])

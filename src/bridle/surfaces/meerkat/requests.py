@@ -19,6 +19,7 @@ from bridle.core.hook import HookOverride
 from bridle.core.messages import Media, Message, Part, Text
 from bridle.core.permission import Mode
 from bridle.core.protocol import RunOptions
+from bridle.core.server_views import PeerMessage
 from bridle.core.tool import SHELL_TOOLS, ToolSpec
 from bridle.surfaces.shared.error_codes import CAPABILITY_UNAVAILABLE, Refused
 from bridle.surfaces.shared.validation_error import format_validation_error
@@ -358,3 +359,51 @@ def _skill_names(params: RunParams) -> tuple[str, ...]:
     refs = (*(params.preload_skills or ()), *(params.skill_refs or ()), *(params.skill_references or ()))
     names = (ref.skill_name if isinstance(ref, SkillKey) else ref.rpartition("/")[2] for ref in refs)
     return tuple(dict.fromkeys(names))
+
+
+# ---------------------------------------------------------------------------- messages to peers
+
+CommsKind = Literal["input", "peer_message", "peer_lifecycle", "peer_request", "peer_response"]
+
+
+class CommsParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A message from a session to a peer, or to the session itself (`input`)."""
+
+    session_id: Annotated[str, Meta(max_length=255)]
+    kind: CommsKind
+    to: Annotated[str, Meta(max_length=100)] = ""
+    body: str = ""
+    intent: str = ""
+    params: Any = None
+    in_reply_to: Annotated[str, Meta(max_length=100)] = ""
+    status: Literal["accepted", "completed", "failed"] = "completed"
+    result: Any = None
+    source: Literal["tcp", "uds", "stdin", "webhook", "rpc"] = "rpc"
+    stream: Literal["none", "reserve_interaction"] = "none"
+    allow_self_session: bool = False
+    handling_mode: Literal["queue", "steer"] = "queue"
+
+    @property
+    def message(self) -> PeerMessage:
+        """The message to the peer; raises Refused for what has no counterpart here."""
+        match self.kind:
+            case "peer_message":
+                return PeerMessage(self.to, "message", self.body)
+            case "peer_request":
+                return PeerMessage(self.to, "request", self.intent, self.params)
+            case "peer_response":
+                return PeerMessage(self.to, "response", "", self.result, self.in_reply_to, self.status)
+            case "input" | "peer_lifecycle":
+                raise Refused(CAPABILITY_UNAVAILABLE, f"{self.kind}: is not a message to a peer")
+
+    def receipt(self, envelope_id: str) -> dict[str, Any]:
+        """Return the answer once the message is sent; responses are not acknowledged."""
+        sent = {"kind": f"{self.kind}_sent", "envelope_id": envelope_id}
+        match self.kind:
+            case "peer_request":
+                ids = {"interaction_id": envelope_id, "request_id": envelope_id}
+                return {**sent, **ids, "stream_reserved": False, "delivery": "acked"}
+            case "peer_response":
+                return {**sent, "in_reply_to": self.in_reply_to, "delivery": "volatile_handed_off"}
+            case _:
+                return {**sent, "delivery": "acked"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from bridle.core.errors import UsageError
 from bridle.core.messages import Message, Part, Text
@@ -47,6 +47,27 @@ def skill_list(skills: Sequence[Skill]) -> SkillList:
     return SkillList([_entry(skill) for skill in skills])
 
 
+class SkillText(SkillEntry, frozen=True, kw_only=True):
+    """One skill, with its text."""
+
+    body: str
+
+
+def skill_text(skills: Sequence[Skill], name: str) -> SkillText:
+    """Convert one skill; raises Refused if there is none of the name."""
+    found = _find(name.removeprefix("/"), skills)
+    return SkillText(**asdict(_entry(found)), body=found.body)
+
+
+def _find(name: str, skills: Sequence[Skill]) -> Skill:
+    for skill in skills:
+        if skill.name == name:
+            return skill
+    near = near_names(name, skills)
+    hint = f"did you mean {' or '.join(near)}?" if near else "bridle skills list"
+    raise Refused(SKILL_NOT_FOUND, f"no skill is named {name[:80]}", hint=hint)
+
+
 def _entry(skill: Skill) -> SkillEntry:
     key = SkillKey(skill_name=skill.name, source_uuid=SKILL_SOURCE)
     origin = SkillOrigin(skill.level, SKILL_SOURCE)
@@ -58,14 +79,8 @@ def add_skills(order: RunRequest, skills: Sequence[Skill], cwd: str) -> RunReque
 
     Raises Refused for a skill that does not exist.
     """
-    known = {skill.name: skill for skill in skills}
-    texts: list[Part] = []
-    for name in order.skills:
-        if name not in known:
-            near = near_names(name, skills)
-            hint = f"did you mean {' or '.join(near)}?" if near else "bridle skills list"
-            raise Refused(SKILL_NOT_FOUND, f"no skill is named {name[:80]}", hint=hint)
-        texts.append(Text(render(known[name], "", cwd).removesuffix("\n\n---\n\n")))
+    found = [_find(name, skills) for name in order.skills]
+    texts = [Text(render(skill, "", cwd).removesuffix("\n\n---\n\n")) for skill in found]
     parts = tuple(_expanded(part, skills, cwd) for part in order.message.parts)
     return replace(order, message=Message("user", (*texts, *parts)))
 

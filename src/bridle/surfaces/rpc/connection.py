@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from bridle.core.errors import BridleError, UsageError
-from bridle.surfaces.meerkat.requests import CreateParams, TurnParams
+from bridle.surfaces.meerkat.requests import CommsParams, CreateParams, TurnParams
 from bridle.surfaces.meerkat.results import run_result
 from bridle.surfaces.rpc import methods as ask
 from bridle.surfaces.rpc.lines import LineSink, LineSource, TooLong
@@ -109,6 +109,9 @@ class RpcConnection:
             "config/patch": Method(dict[str, Any], methods.patch_config),
             "tools/register": Method(ask.RegisterParams, methods.register_tools),
             "skills/list": Method(ask.FolderParams, methods.list_skills),
+            "skills/inspect": Method(ask.SkillParams, methods.inspect_skill),
+            "comms/send": Method(CommsParams, methods.send_to_peer),
+            "comms/peers": Method(ask.SessionParams, methods.list_peers),
             "session/stream_open": Method(ask.SessionParams, methods.open_stream),
             "session/stream_close": Method(ask.StreamParams, methods.close_stream),
             "session/command": Method(ask.CommandParams, methods.command),

@@ -12,13 +12,14 @@ from bridle.app import skills_in
 from bridle.core.codec import encode
 from bridle.core.errors import UsageError
 from bridle.core.ids import SessionId
+from bridle.core.messages import user_message
 from bridle.core.protocol import Archive, Command, Delete, Prompt, Resume, Steer
-from bridle.core.queries import IsRunning, ListSessions, Records
+from bridle.core.queries import IsRunning, ListSessions, Peers, Records, WriteToPeer
 from bridle.core.session_api import Receipt, SessionApi
 from bridle.core.summary import SessionSummary, has_labels
 from bridle.surfaces.meerkat.config import ConfigEnvelope, UserConfig
 from bridle.surfaces.meerkat.contract import Capabilities, build_capabilities, parse_contract
-from bridle.surfaces.meerkat.requests import CallbackTool
+from bridle.surfaces.meerkat.requests import CallbackTool, CommsParams
 from bridle.surfaces.meerkat.results import (
     History,
     SessionCounts,
@@ -30,7 +31,7 @@ from bridle.surfaces.meerkat.results import (
     session_info,
     session_row,
 )
-from bridle.surfaces.meerkat.skills import SkillList, skill_list
+from bridle.surfaces.meerkat.skills import SkillList, SkillText, skill_list, skill_text
 from bridle.surfaces.rpc.runs import RpcRuns, parse_session_id
 from bridle.surfaces.rpc.server_context import RpcContext
 from bridle.surfaces.rpc.streams import Streams
@@ -94,6 +95,12 @@ class RegisterParams(Params, frozen=True, forbid_unknown_fields=True):
 
 class FolderParams(Params, frozen=True, forbid_unknown_fields=True):
     cwd: str = ""
+
+
+class SkillParams(FolderParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: str
+    source: str | None = None
+    """Ignored: there is only one source."""
 
 
 class StreamParams(Params, frozen=True, forbid_unknown_fields=True):
@@ -165,7 +172,8 @@ class Methods:
 
     async def capabilities(self, _: Params) -> Capabilities:
         """List the server's capabilities."""
-        return build_capabilities(self._context.contract)
+        has_comms = await asyncio.to_thread(self._context.folders.has_comms)
+        return build_capabilities(self._context.contract, has_comms=has_comms)
 
     async def list_skills(self, params: FolderParams) -> SkillList:
         """List the skills of a folder."""
@@ -173,6 +181,30 @@ class Methods:
         return await asyncio.to_thread(
             lambda: skill_list(skills_in(self._context.folders.settings(params.cwd)))
         )
+
+    async def inspect_skill(self, params: SkillParams) -> SkillText:
+        """Return one skill with its text."""
+        await self._context.may_look("skills/inspect")
+        return await asyncio.to_thread(
+            lambda: skill_text(skills_in(self._context.folders.settings(params.cwd)), params.id)
+        )
+
+    async def send_to_peer(self, params: CommsParams) -> dict[str, Any]:
+        """Send a message to a peer, or add an input to the session."""
+        session = parse_session_id(params.session_id)
+        if params.kind != "input":
+            return params.receipt(await self._api.ask(WriteToPeer(session, params.message)))
+        message = user_message(params.body)
+        steers = params.handling_mode == "steer" and await self._api.ask(IsRunning(session))
+        receipt = await self.command(
+            CommandParams(session_id=session, command=Steer(message) if steers else Prompt(message))
+        )
+        interaction = receipt.item_id or receipt.run_id or ""
+        return {"kind": "input_accepted", "interaction_id": interaction, "stream_reserved": False}
+
+    async def list_peers(self, params: SessionParams) -> dict[str, Any]:
+        """List the peers that the session can write to."""
+        return {"peers": await self._api.ask(Peers(parse_session_id(params.session_id)))}
 
     async def register_tools(self, params: RegisterParams) -> dict[str, int]:
         """Register client tools for all runs that the client starts from now on."""

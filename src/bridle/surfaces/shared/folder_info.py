@@ -12,7 +12,7 @@ from bridle.config.agent_list import AgentSource, agent_source
 from bridle.config.agents import list_agents, load_agent
 from bridle.config.rule_list import LocatedRule, list_rules
 from bridle.config.settings import Settings, load_settings
-from bridle.core.errors import ConfigError, NotAllowed, UsageError
+from bridle.core.errors import BridleError, ConfigError, NotAllowed, UsageError
 from bridle.core.model import Price
 from bridle.core.permission import Mode
 from bridle.scale.tenant_folders import is_within
@@ -99,6 +99,13 @@ class Folders(Struct, frozen=True):
     def settings(self, cwd: str = "") -> Settings:
         """Load the settings of a folder; raises UsageError, ConfigError."""
         return load_settings(self.environ, Path(self.path(cwd)), self.flags)
+
+    def has_comms(self) -> bool:
+        """Return whether agents can write to peers; False if the settings cannot be read."""
+        try:
+            return self.settings().comms.mode != "off"
+        except BridleError:
+            return False
 
 
 def agent_rows(settings: Settings) -> list[AgentRow]:

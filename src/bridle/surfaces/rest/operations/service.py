@@ -74,7 +74,8 @@ async def _live(request: PlainRequest) -> Response:
 
 @operation("GET", "/capabilities", "capabilities", "List the supported capabilities of Meerkat", Capabilities)
 async def _capabilities(request: PlainRequest) -> Response:
-    return json_response(build_capabilities(CONTRACT))
+    has_comms = await asyncio.to_thread(request.context.folders.has_comms)
+    return json_response(build_capabilities(CONTRACT, has_comms=has_comms))
 
 
 # ---------------------------------------------------------------------------- settings
