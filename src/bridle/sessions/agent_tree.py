@@ -29,7 +29,7 @@ PARENT = "parent"
 MAX_MESSAGES = 200  # in one tree, so that agents which answer each other stop at some point
 MAX_UNREAD = 32  # of one agent
 
-_HEADER = re.compile(r"\s*\[(message from|result of) ", re.IGNORECASE)
+_HEADER = re.compile(r"\s*\[(message from|result of|comms (message|request|response) from) ", re.IGNORECASE)
 
 
 class ChildPolicy(Struct, frozen=True):

@@ -12,7 +12,15 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Message, Text, ToolCall, Usage, user_message
 from bridle.core.model import ModelReply, ModelRequest
 from bridle.core.permission import parse_rule
-from bridle.core.protocol import ApprovalRequested, Delta, Rename, RunEnded, TextDelta, ToolStarted
+from bridle.core.protocol import (
+    ApprovalRequested,
+    Delta,
+    MessageAdded,
+    Rename,
+    RunEnded,
+    TextDelta,
+    ToolStarted,
+)
 from bridle.core.queries import ListSessions, Query, Records
 from bridle.surfaces.rpc.connection import MAX_RUNS
 from bridle.surfaces.rpc.protocol import MAX_LINE_BYTES
@@ -41,6 +49,42 @@ async def test_a_client_greets_and_hears_what_there_is():
         assert greeted["contract_version"] == "0.5.2"
         assert {"session/create", "turn/start", "turn/interrupt", "session/command"} < {*greeted["methods"]}
         assert offered["contract_version"] == {"major": 0, "minor": 5, "patch": 2}
+
+
+async def test_an_input_is_a_prompt_or_steers_the_run():
+    play = Play(says("I look.", call("c1", "look")), says("done"), says("again"), hold=True)
+    async with (
+        Stage(play, tools=[SmallTool("look", lambda text: "seen")]) as stage,
+        talking(stage.service) as talk,
+    ):
+        sent = {"session_id": "play", "kind": "input"}
+        begun = await talk.call("comms/send", **sent, body="hi")
+        steered = await talk.call("comms/send", **sent, body="quickly", handling_mode="steer")
+        queued = await talk.call("comms/send", **sent, body="and then", source="rpc", stream="none")
+        play.go.set()
+        await stage.until(RunEnded, count=2)
+
+        assert [one["kind"] for one in (begun, steered, queued)] == ["input_accepted"] * 3
+        assert all(one["interaction_id"] and not one["stream_reserved"] for one in (begun, steered, queued))
+        added = [event for event in await stage.log() if isinstance(event, MessageAdded)]
+        assert [(event.source, event.message.text) for event in added] == [
+            ("prompt", "hi"),
+            ("steer", "quickly"),
+            ("prompt", "and then"),
+        ]
+
+
+async def test_messages_to_peers_need_comms_and_a_kind_that_there_is():
+    async with Stage(Play()) as stage, talking(stage.service) as talk:
+        sent = {"session_id": "play", "to": "anna"}
+        off = await fails(talk, "comms/send", **sent, kind="peer_message", body="hi")
+        lifecycle = await fails(talk, "comms/send", **sent, kind="peer_lifecycle")
+        wrong = await fails(talk, "comms/send", **sent, kind="peer_response", status="maybe")
+        unlisted = await fails(talk, "comms/peers", session_id="play")
+
+        assert "messages between agents are off" in off[1]
+        assert "messages between agents are off" in unlisted[1]
+        assert (lifecycle[0], wrong[0]) == (-32020, -32602)
 
 
 async def test_a_client_may_name_the_contract_when_it_greets():
