@@ -144,6 +144,21 @@ def test_a_turn_takes_in_no_more_than_fits_into_one_message():
     assert [len(mailbox.take("s")) for _ in range(4)] == [1, 1, 1, 0]
 
 
+async def test_a_session_can_wait_for_its_messages():
+    mailbox = Mailbox()
+    mailbox.note_sent("asker", "a", "request")
+    waiting = [asyncio.create_task(mailbox.arrival(session)) for session in ("asker", "else")]
+    await asyncio.sleep(0)
+
+    mailbox.put(replied("a", "request"))
+    await waiting[0]
+    is_early = waiting[1].done()
+    mailbox.put(said("b", "hi"))
+    await waiting[1]
+
+    assert not is_early
+
+
 def test_old_routes_are_forgotten():
     mailbox = Mailbox()
     mailbox.note_sent("first", "a", "request 0")

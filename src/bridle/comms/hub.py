@@ -209,6 +209,10 @@ class Comms:
         """Return what has arrived for a session's run, as the text of one message; empty for nothing."""
         return format_for_run(self._mailbox.take(session))
 
+    async def arrival(self, session: SessionId) -> None:
+        """Wait until something has arrived for a session's run."""
+        await self._mailbox.arrival(session)
+
     def note_sent(self, session: SessionId, peer: str, request_id: str = "") -> None:
         """Remember that a session wrote to a peer, so that the peer's messages reach this session."""
         self._mailbox.note_sent(session, peer, request_id)

@@ -129,6 +129,7 @@ class Mailbox:
         """The session that sent a request, by the request's id."""
         self._partners: OrderedDict[str, str] = OrderedDict()
         """The session that last wrote to a peer, or heard from it."""
+        self._arrived = asyncio.Event()  # of the next message; each has its own
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -142,7 +143,14 @@ class Mailbox:
             return False
         self._waiting.append(item)
         self._size_bytes += item.size_bytes
+        self._arrived.set()
+        self._arrived = asyncio.Event()
         return True
+
+    async def arrival(self, session: str) -> None:
+        """Wait until there is a message for a session."""
+        while not any(self._is_for(item, session) for item in self._waiting):
+            await self._arrived.wait()
 
     def note_sent(self, session: str, peer: str, request_id: str = "") -> None:
         """Remember that a session wrote to a peer, and the request it sent."""

@@ -2,9 +2,11 @@
 
 import asyncio
 import re
+from pathlib import Path
 
 import pytest
 
+from bridle.comms.hub import Registry
 from bridle.core.agent import Agent
 from bridle.core.budget import Limits
 from bridle.core.ids import RunId
@@ -38,6 +40,7 @@ from bridle.sessions.children.inheritance import SPAWNING_TOOLS
 from bridle.stores.ephemeral import EphemeralStore
 from bridle.surfaces.shared.session_calls import fork_session, read_session
 from bridle.tools.file_tools import file_tools
+from tests.comms.conftest import make_comms
 from tests.patience import PATIENCE_S
 from tests.sessions.stage import USAGE, FixedClock, SmallTool, says
 from tests.sessions.troupe import Gate, Troupe, behind, child_of, fork, spawn, use
@@ -625,6 +628,31 @@ async def test_who_waits_for_children_can_be_steered():
 
     assert there == 1
     assert sources == ["prompt", "steer", "child"]
+    assert ended.text == "done"
+
+
+async def test_who_waits_for_children_hears_peers(tmp_path: Path):
+    gate, registry = Gate(), Registry()
+    ours = make_comms(tmp_path / "ours", registry, name="ours", wired=False)
+    anna = make_comms(tmp_path / "anna", registry, name="anna", wired=False)
+    parts = {
+        "go": [says("", spawn("s", "count", background=True)), says("I wait"), says("I see"), says("done")],
+        "count": [behind(gate, says("three"))],
+    }
+    peer_send = SmallTool("peer_send", lambda text: "sent", access="network")
+    async with Troupe(parts, tools=[peer_send], peers=ours) as troupe:
+        run = await troupe.prompt("go")
+        await gate.crowd(1)
+        await troupe.until(TurnEnded, 2)
+        await anna.send("ours", "and?")
+        await troupe.until(MessageAdded, 2)
+        there = gate.there
+        gate.open()
+        ended = await troupe.service.wait(troupe.main, run)
+        sources = [event.source for event in await troupe.all_of(MessageAdded)]
+
+    assert there == 1
+    assert sources == ["prompt", "peer", "child"]
     assert ended.text == "done"
 
 

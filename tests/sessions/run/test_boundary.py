@@ -38,6 +38,9 @@ class Chatter:
         finally:
             self.taking_now.remove(session)
 
+    async def arrival(self, session: SessionId) -> None:
+        raise AssertionError("no run here waits for sub-agents")
+
     def take(self, session: SessionId) -> str:
         assert session in self.taking_now
         return self._texts.pop(0) if self._texts else ""

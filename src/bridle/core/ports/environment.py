@@ -88,6 +88,10 @@ class PeerMessages(Protocol):
         """Note that a session's run takes messages while the context is open."""
         ...
 
+    async def arrival(self, session: SessionId) -> None:
+        """Wait until something has arrived for a session's run."""
+        ...
+
     def take(self, session: SessionId) -> str:
         """Return what has arrived for a session's run, as the text of one message; empty for nothing."""
         ...

@@ -22,7 +22,7 @@ from bridle.core.context import estimate_message
 from bridle.core.errors import ConfigError
 from bridle.core.loop import Drained, EndRun, Input, Refused
 from bridle.core.messages import Usage, user_message
-from bridle.core.ports import HookRound
+from bridle.core.ports import HookRound, PeerMessages
 from bridle.core.protocol import BudgetWarned, MessageAdded, MessageSource, Notice, TurnEnded
 from bridle.sessions.run.context import EffectOutcome, RunContext, refusal
 from bridle.sessions.run.model_calls import ModelCalls, exhausted
@@ -142,7 +142,7 @@ class BoundaryHooksAnswered(EffectOutcome, frozen=True):
 
 
 class ChildArrived(EffectOutcome, frozen=True):
-    """A sub-agent that the run waited for has ended."""
+    """A sub-agent that the run waited for has ended, or a message has arrived."""
 
 
 class UntilChecked(EffectOutcome, frozen=True):
@@ -213,9 +213,14 @@ class Boundary:
             journal.stage(MessageAdded(item.message, item.source or "steer", tokens, item.item_id))
         return self._take_from_peers() or bool(waiting)
 
+    @property
+    def _peers(self) -> PeerMessages | None:
+        """Where messages from peers come from; None once the run has read enough."""
+        return self._kit.peers if self._taken < MAX_PEER_MESSAGES else None
+
     def _take_from_peers(self) -> bool:
-        peers = self._kit.peers
-        if peers is None or self._taken >= MAX_PEER_MESSAGES:
+        peers = self._peers
+        if peers is None:
             return False
         text = peers.take(self._kit.journal.id)
         if text:
@@ -237,7 +242,17 @@ class Boundary:
         return self._extract(kit.setup.extraction) if kit.setup.extraction is not None else [OVER]
 
     async def _wait_for_children(self) -> None:
-        await self._kit.children.next_result()
+        waits: list[asyncio.Task[object]] = [asyncio.create_task(self._kit.children.next_result())]
+        if self._peers is not None:
+            waits.append(asyncio.create_task(self._peers.arrival(self._kit.journal.id)))
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.wait(waits)
+        for wait in done:
+            wait.result()
         self._kit.post(ChildArrived())
 
     async def _check(self) -> None:
