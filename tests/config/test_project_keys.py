@@ -76,7 +76,7 @@ WORDS = (
         "s3",
     ),
     *("shared", "local", "dark", "light", "unified", "side-by-side", "bell", "osc9", "scripted", "llama"),
-    *("openai", "native", "constrained", "high"),
+    *("openai", "native", "constrained", "high", "aws"),
 )
 SINGLE = (True, False, *NUMBERS, *TEXTS, *WORDS)
 POOL: tuple[Any, ...] = (

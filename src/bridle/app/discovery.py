@@ -93,7 +93,7 @@ async def discover(settings: Settings, environ: Mapping[str, str]) -> Discovered
 
 async def _servers(settings: Settings) -> dict[str, list[str]]:
     """Query the servers of this machine; one that two providers name is listed under the better match."""
-    from bridle.providers.local_servers import is_llama_server
+    from bridle.providers.llama.server_client import is_llama_server
 
     models = open_models(settings)
     try:

@@ -124,6 +124,8 @@ def _provider_entry(provider: "ProviderSettings", outside: tuple[str, ...]) -> "
         headers=provider.headers,
         params=provider.params,
         system_prefix=provider.system_prompt_prefix,
+        auth=provider.auth,
+        region=provider.region,
         server=options,
         tool_role=provider.tool_role,
         **_given(

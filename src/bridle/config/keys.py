@@ -229,6 +229,11 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
     base_url: BaseUrl = ""
     api_key_env: VariableName = ""
     """The environment variable that holds the key; empty for a server that needs none."""
+    auth: Literal["key", "azure", "aws", "google"] = "key"
+    """How requests prove who sends them: a key (for Azure in its own header), or a signature for a cloud."""
+    region: Annotated[str, Meta(pattern=r"\A[a-z0-9-]{0,40}\Z", description="a region such as us-east-1")] = (
+        ""
+    )
     window_tokens: Count | None = None
     max_output_tokens: Count | None = None
     headers: dict[HeaderName, HeaderText] = {}
@@ -257,7 +262,7 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 KINDS_OF_KEY: dict[str, tuple[ProviderKind, ...]] = {
     **dict.fromkeys("model_file executable host port jinja tool_role extra_args".split(), ("llama",)),
-    "system_prompt_prefix": get_args(ApiKind),
+    **dict.fromkeys("auth region system_prompt_prefix".split(), get_args(ApiKind)),
     **dict.fromkeys(
         "models_dir ctx_size n_gpu_layers threads slots tools start_timeout".split(), ("llama", "embedded")
     ),

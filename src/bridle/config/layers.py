@@ -18,7 +18,7 @@ JOINED = {("rules", "allow"), ("rules", "ask"), ("rules", "deny"), ("hooks", "en
 
 SERVERS: tuple[str, str] = ("mcp", "servers")
 
-CREDENTIALS = ("api_key_env", "headers")
+CREDENTIALS = ("api_key_env", "headers", "auth")
 """A provider's credentials; they belong to the address that they were written for."""
 
 

@@ -16,10 +16,12 @@ ignored. A stream that ends before a stop reason was cut off, even if the connec
 
 import re
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridle.core.messages import Media, Part, Reasoning, StopReason, Text, ToolCall, ToolResult, Usage
 from bridle.core.model import Effort, ModelReply, ModelRequest
@@ -91,6 +93,61 @@ class AnthropicProvider(VendorProvider):
             lambda asked: wire_body(asked, params),
             _Reader,
         )
+
+
+class CloudAnthropicProvider(AnthropicProvider):
+    """Streams replies of Claude from a cloud, where the address names the model."""
+
+    version: ClassVar[str]
+    left_out: ClassVar[tuple[str, ...]] = ("model",)
+    """Fields of the body that the address replaces."""
+
+    @staticmethod
+    def url_below(base_url: str) -> str:
+        """Return the address that the paths of requests are added to."""
+        return base_url.rstrip("/")
+
+    @staticmethod
+    def key_headers(key: str) -> dict[str, str]:
+        """Return no headers: requests are signed."""
+        return {}
+
+    def path(self, model: str) -> str:
+        """Return the path of a model's requests."""
+        raise NotImplementedError
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
+        """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
+        params = request_params(request, self._params, _effort(request), takes_temperature=False)
+        endpoint = replace(self._endpoint, url=f"{self._endpoint.url}/{self.path(request.model)}")
+
+        def body(asked: ModelRequest) -> dict[str, Any]:
+            whole = wire_body(asked, params).items()
+            kept = {name: value for name, value in whole if name not in self.left_out}
+            return {"anthropic_version": self.version, **kept}
+
+        return send_request(self._client, endpoint, self._prefixed(request), body, _Reader)
+
+
+class BedrockProvider(CloudAnthropicProvider):
+    """Streams replies of Claude from Amazon Bedrock."""
+
+    version = "bedrock-2023-05-31"
+    left_out = ("model", "stream")
+
+    def path(self, model: str) -> str:
+        """Return the path of a model's requests."""
+        return f"model/{quote(model, safe=':')}/invoke-with-response-stream"
+
+
+class VertexProvider(CloudAnthropicProvider):
+    """Streams replies of Claude from Vertex AI of Google Cloud."""
+
+    version = "vertex-2023-10-16"
+
+    def path(self, model: str) -> str:
+        """Return the path of a model's requests."""
+        return f"{quote(model, safe='@')}:streamRawPredict"
 
 
 open_provider = AnthropicProvider.at

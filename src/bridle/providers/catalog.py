@@ -228,7 +228,10 @@ class ModelCatalog:
 
     async def answering(self) -> dict[str, list[str]]:
         """Return the model names of each running model server on this machine, by provider."""
-        from bridle.providers.local_servers import is_loopback, list_models  # noqa: PLC0415 - aiohttp, as below
+        from bridle.providers.llama.server_client import (  # noqa: PLC0415 - aiohttp, as below
+            is_loopback,
+            list_models,
+        )
 
         async with asyncio.TaskGroup() as group:
             asked = {

@@ -60,6 +60,13 @@ _KIND_OF_TYPE: dict[str, ProviderErrorKind] = {
     "timeout_error": "network_timeout",
     "api_error": "server_error",
     "request_too_large": "context_length_exceeded",
+    # Amazon Bedrock: the type of an exception in a stream
+    "throttlingException": "rate_limited",
+    "serviceUnavailableException": "server_overloaded",
+    "modelTimeoutException": "network_timeout",
+    "modelStreamErrorException": "server_error",
+    "internalServerException": "server_error",
+    "validationException": "invalid_request",
     # Gemini: `status`
     "UNAUTHENTICATED": "authentication_failed",
     "PERMISSION_DENIED": "authentication_failed",

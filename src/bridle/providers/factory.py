@@ -19,6 +19,7 @@ from bridle.providers.embedded import DEFAULT_WEIGHTS, Progress, Weights, is_ava
 from bridle.providers.embedded.adapter import adapter_problem
 from bridle.providers.embedded.provider import MAX_OUTPUT_TOKENS as EMBEDDED_OUTPUT_TOKENS
 from bridle.providers.embedded.provider import embedded_provider
+from bridle.providers.http import Sign
 from bridle.providers.llama.provider import DEFAULT_MAX_OUTPUT_TOKENS, LlamaProvider
 from bridle.providers.llama.server import ExternalServer, LlamaServer
 from bridle.providers.provider_settings import ProviderEntry
@@ -31,16 +32,35 @@ def open_remote(name: str, kind: ApiKind, entry: ProviderEntry, key: str) -> Pro
     """Return the provider for a vendor's API, or for a compatible server."""
     api = import_module(f"bridle.providers.{kind.replace('-', '_')}")
     open_provider: Callable[..., Provider] = api.open_provider
+    if kind == "anthropic" and entry.auth in ("aws", "google"):
+        open_provider = (api.BedrockProvider if entry.auth == "aws" else api.VertexProvider).at
+    headers = entry.headers
+    if entry.auth == "azure" and key:
+        key, headers = "", {"api-key": key, **headers}
     return open_provider(
         name,
         entry.base_url,
         key,
-        headers=entry.headers,
+        headers=headers,
+        sign=_signer(name, entry),
         params=entry.params,
         system_prefix=entry.system_prefix,
         connect_timeout_s=entry.connect_timeout_s,
         idle_timeout_s=entry.idle_timeout_s,
     )
+
+
+def _signer(name: str, entry: ProviderEntry) -> Sign | None:
+    """Return what signs the requests for a cloud; None for a provider with a key."""
+    if entry.auth not in ("aws", "google"):
+        return None
+    from bridle.providers.cloud_auth import AwsSigner, GoogleSigner  # noqa: PLC0415 - few need it
+
+    if entry.auth == "google":
+        return GoogleSigner(name)
+    if not entry.region:
+        raise ConfigError(f'provider "{name}": auth "aws" needs a region', hint='region = "us-east-1"')
+    return AwsSigner(name, entry.region)
 
 
 def open_llama(name: str, entry: ProviderEntry, key: str) -> LlamaProvider:

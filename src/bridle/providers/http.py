@@ -14,7 +14,7 @@ import asyncio
 import io
 import re
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Self, TypeVar
@@ -27,7 +27,7 @@ from bridle import __version__
 from bridle.core.errors import ProviderError, ProviderErrorKind
 from bridle.core.malformed import MALFORMED
 from bridle.providers.errors import malformed_error, response_error, timeout_error
-from bridle.providers.sse import ServerEvent, SseError, SseParser
+from bridle.providers.sse import AWS_EVENTS, AwsEventParser, ServerEvent, SseError, SseParser
 
 CONNECT_TIMEOUT_S = 15.0
 IDLE_TIMEOUT_S = 300.0  # a local model may process a long prompt for minutes before it sends a byte
@@ -42,6 +42,9 @@ _NO_STREAM = ("text/html", "application/json", "application/xml", "text/xml")
 _T = TypeVar("_T")
 
 
+Sign = Callable[[str, bytes], Awaitable[dict[str, str]]]
+
+
 class Endpoint(Struct, frozen=True):
     """Address and headers of a provider's requests."""
 
@@ -49,6 +52,14 @@ class Endpoint(Struct, frozen=True):
     """The provider's name, for error messages."""
     url: str
     headers: dict[str, str] = {}
+    sign: Sign | None = None
+    """Returns more headers for a request, from its address and body."""
+
+    async def signed(self, body: bytes) -> "Endpoint":
+        """Return the endpoint with the headers that sign a request; raises ProviderError."""
+        if self.sign is None:
+            return self
+        return Endpoint(self.who, self.url, {**self.headers, **await self.sign(self.url, body)})
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -63,9 +74,9 @@ class EventStream:
     It yields lists because one step of an asynchronous iterator costs more than parsing an event.
     """
 
-    def __init__(self, content: aiohttp.StreamReader) -> None:
+    def __init__(self, content: aiohttp.StreamReader, content_type: str = "") -> None:
         self._content = content
-        self._parser = SseParser()
+        self._parser = AwsEventParser() if content_type == AWS_EVENTS else SseParser()
 
     def __aiter__(self) -> Self:
         return self
@@ -90,13 +101,14 @@ class HttpClient:
     @asynccontextmanager
     async def post(self, endpoint: Endpoint, body: bytes) -> AsyncIterator[EventStream]:
         """Send a request and stream its response; every failure inside the block raises ProviderError."""
+        endpoint = await endpoint.signed(body)
         try:
             async with await self._send(endpoint, body) as response:
                 kind = response.content_type if "content-type" in response.headers else ""
                 if response.status != 200 or kind in _NO_STREAM:
                     raise await _read_error_response(endpoint, response)
                 try:
-                    yield EventStream(response.content)
+                    yield EventStream(response.content, kind)
                 except BaseException:
                     response.close()
                     raise

@@ -11,6 +11,9 @@ from bridle.core.model import Effort, Model, Price, ProviderKind
 from bridle.providers.llama import LlamaOptions
 from bridle.providers.model_data import KnownModel
 
+CloudAuth = Literal["key", "azure", "aws", "google"]
+"""How requests prove who sends them: a key (for Azure in its own header), or a signature for a cloud."""
+
 
 class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Settings of one provider."""
@@ -24,6 +27,9 @@ class ProviderEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     headers: dict[str, str] = {}
     params: dict[str, Any] = {}
     """Parameters of every request; those of an agent or a request override them."""
+    auth: CloudAuth = "key"
+    region: str = ""
+    """The region that AWS signatures are for."""
     system_prefix: str = ""
     """Text before the instructions of every request."""
     connect_timeout_s: float = 15.0

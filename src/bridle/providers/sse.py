@@ -1,9 +1,15 @@
-"""Server-sent events parser: bytes in, whole events out, wherever the chunks split.
+"""Parsers of streamed events: bytes in, whole events out, wherever the chunks split.
 
-Follows the event stream format of the HTML standard: lines end in CR, LF or CRLF, a blank line ends an
-event, several `data` lines are joined by a newline, lines that begin with a colon are comments, and an
-event that the end of the stream cuts off is dropped. `id` and `retry` are ignored.
+`SseParser` follows the event stream format of the HTML standard: lines end in CR, LF or CRLF, a blank line
+ends an event, several `data` lines are joined by a newline, lines that begin with a colon are comments, and
+an event that the end of the stream cuts off is dropped. `id` and `retry` are ignored. `AwsEventParser` reads
+the binary messages of Amazon Bedrock.
 """
+
+import base64
+import binascii
+import json
+import zlib
 
 from msgspec import Struct
 
@@ -97,3 +103,81 @@ def encode_event(data: bytes, name: str = "") -> bytes:
     if name:
         return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
     return b"data: %b\n\n" % data
+
+
+# ---------------------------------------------------------------------------- Amazon Bedrock
+
+AWS_EVENTS = "application/vnd.amazon.eventstream"
+_PRELUDE_BYTES = 12
+_LEAST_BYTES = _PRELUDE_BYTES + 4
+_VALUE_BYTES = {
+    0: 0,
+    1: 0,
+    2: 1,
+    3: 2,
+    4: 4,
+    5: 8,
+    8: 8,
+    9: 16,
+}  # of a header, by its type; others have a length
+
+
+class AwsEventParser:
+    """Parses the chunks of one binary stream into events.
+
+    ```
+    total length, length of headers, CRC of these 8 bytes │ headers │ {"bytes": base64 of an event} │ CRC
+    ```
+    """
+
+    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self._max_event_bytes = max_event_bytes
+        self._buffer = bytearray()
+
+    def feed(self, chunk: bytes) -> list[ServerEvent]:
+        """Return the events that this chunk completes; raises SseError if one is damaged or too large."""
+        self._buffer += chunk
+        events = []
+        while len(self._buffer) >= _PRELUDE_BYTES:
+            size = int.from_bytes(self._buffer[:4], "big")
+            if int.from_bytes(self._buffer[8:12], "big") != zlib.crc32(self._buffer[:8]):
+                raise SseError("an event is damaged")
+            if not _LEAST_BYTES <= size <= self._max_event_bytes:
+                raise SseError(f"an event is larger than {self._max_event_bytes:,} bytes")
+            if len(self._buffer) < size:
+                break
+            message, self._buffer = bytes(self._buffer[:size]), self._buffer[size:]
+            events.append(_aws_event(message))
+        return events
+
+
+def _aws_event(message: bytes) -> ServerEvent:
+    headers_end = _PRELUDE_BYTES + int.from_bytes(message[4:8], "big")
+    if headers_end + 4 > len(message) or int.from_bytes(message[-4:], "big") != zlib.crc32(message[:-4]):
+        raise SseError("an event is damaged")
+    headers = _aws_headers(message[_PRELUDE_BYTES:headers_end])
+    try:
+        payload = json.loads(message[headers_end:-4])
+        if headers.get(":message-type", "event") == "event":
+            return ServerEvent(base64.b64decode(payload["bytes"], validate=True))
+        kind = headers.get(":exception-type") or headers.get(":error-code", "")
+        error = {"type": kind, "message": str(payload.get("message", ""))}
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, binascii.Error) as error:
+        raise SseError("an event is not what Bedrock sends") from error
+    return ServerEvent(json.dumps({"type": "error", "error": error}).encode())
+
+
+def _aws_headers(data: bytes) -> dict[str, str]:
+    """Return the headers that are texts."""
+    headers, at = {}, 0
+    while at < len(data):
+        name_end = at + 1 + data[at]
+        name, kind = data[at + 1 : name_end], data[name_end : name_end + 1]
+        at = name_end + 1
+        size = _VALUE_BYTES.get(kind[0]) if kind else 0
+        if size is None:
+            size, at = int.from_bytes(data[at : at + 2], "big"), at + 2
+        if kind == b"\x07":
+            headers[name.decode("utf-8", "replace")] = data[at : at + size].decode("utf-8", "replace")
+        at += size
+    return headers

@@ -22,7 +22,7 @@ from bridle.core.errors import ProviderError
 from bridle.core.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from bridle.core.model import ModelReply, ModelRequest, merge_params
 from bridle.core.protocol import Delta
-from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient
+from bridle.providers.http import CONNECT_TIMEOUT_S, IDLE_TIMEOUT_S, Endpoint, HttpClient, Sign
 from bridle.providers.supported_schema import Dialect, reduce_schema
 from bridle.providers.vendors import vendor_at
 
@@ -104,6 +104,7 @@ class VendorProvider:
         headers: Mapping[str, str] | None = None,
         params: dict[str, Any] | None = None,
         system_prefix: str = "",
+        sign: Sign | None = None,
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> Self:
@@ -111,7 +112,7 @@ class VendorProvider:
         url, vendor = cls.url_below(base_url), vendor_at(base_url)
         usual = {**cls.key_headers(key), **(vendor.headers if vendor else {})}
         return cls(
-            Endpoint(who, url, usual | dict(headers or {})),
+            Endpoint(who, url, usual | dict(headers or {}), sign),
             HttpClient(connect_timeout_s=connect_timeout_s, idle_timeout_s=idle_timeout_s),
             params=params,
             system_prefix=system_prefix,

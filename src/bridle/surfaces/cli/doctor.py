@@ -280,7 +280,7 @@ def _model(settings: Settings, models: "ModelCatalog", found: "Discovered") -> F
 
 def _server_fault(settings: Settings, model: "Model", found: "Discovered") -> Finding | None:
     """Return the visible problem with a model that a server on this machine provides, if there is one."""
-    from bridle.providers.local_servers import is_loopback
+    from bridle.providers.llama.server_client import is_loopback
 
     provider = settings.providers[model.provider]
     if provider.kind not in ("openai", "llama") or provider.model_file or provider.models_dir:

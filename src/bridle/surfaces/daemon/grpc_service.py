@@ -39,7 +39,7 @@ class GrpcService(Struct, frozen=True):
 
     async def status(self) -> DaemonStatus:
         """Return the status of the daemon and its model server, within a second or two."""
-        from bridle.providers.local_servers import list_models
+        from bridle.providers.llama.server_client import list_models
 
         llama = self.settings.providers.get(MODEL_PROVIDER)
         endpoint = llama.base_url if llama is not None else ""
