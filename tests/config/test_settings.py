@@ -347,8 +347,9 @@ def test_the_values_that_only_settings_have_cannot_be_written(home: Path, cwd: P
 
     assert refusal(home, cwd) == (
         f"{user}:1: unknown key warnings "
-        "(hint: known here: model, agent, small_model, reasoning_effort, fallbacks, max_output_tokens, limits, "
-        "warn_at, retry, rules, sandbox, kernel, daemon, serve, http, grpc, hooks, compaction, memory, children, comms, mcp, "
+        "(hint: known here: model, agent, small_model, reasoning_effort, fallbacks, max_output_tokens, "
+        "limits, warn_at, retry, rules, sandbox, kernel, daemon, serve, http, grpc, hooks, compaction, "
+        "memory, children, comms, mcp, "
         "lsp, store, telemetry, scale, tools, tui, providers, models)"
     )
 

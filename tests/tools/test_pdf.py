@@ -9,7 +9,7 @@ import pytest
 
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext
-from bridle.tools import ReadFile, converter_process
+from bridle.tools import ReadFile
 from bridle.tools.converter_process import convert_pdf
 from bridle.tools.read_file import MAX_PDF_BYTES
 
@@ -147,16 +147,6 @@ async def test_control_characters_are_not_shown(cwd: Path, context: ToolContext)
     (cwd / "a.pdf").write_bytes(pdf("a\\033[31mb"))
 
     assert "\x1b" not in await read(context)
-
-
-async def test_a_missing_package_is_named(cwd: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch):
-    (cwd / "a.pdf").write_bytes(pdf("Hello"))
-    monkeypatch.setattr(converter_process, "_library_folder", lambda name: "")
-
-    assert await refusal(context) == (
-        "a.pdf is a PDF, and the package that reads them is not installed"
-        " (hint: pip install 'bridle-agent[pdf]')"
-    )
 
 
 async def test_a_cancelled_call_leaves_no_process():

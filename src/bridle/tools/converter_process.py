@@ -62,15 +62,9 @@ async def convert_pdf(
 
     Pages that were converted before the process reached its limits are returned, with a note.
     """
-    folder = _library_folder("pypdf")
-    if not folder:
-        raise ToolError(
-            f"{name} is a PDF, and the package that reads them is not installed",
-            hint="pip install 'bridle-agent[pdf]'",
-        )
     limits = (str(MAX_PDF_TEXT_BYTES), str(memory_bytes), str(cpu_s))
     try:
-        status, out = await _convert(data, folder, "pdf", f"{first}-{last}", *limits)
+        status, out = await _convert(data, _library_folder("pypdf"), "pdf", f"{first}-{last}", *limits)
     except OSError as error:
         raise ToolError(f"{name} cannot be converted: {error.strerror}") from error
     text = out.decode(errors="replace")

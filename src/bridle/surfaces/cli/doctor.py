@@ -56,7 +56,6 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "local": ("models that run inside Bridle", ("xllamacpp",)),
     "memory": ("memory search by meaning", ("numpy", "tokenizers", "usearch", "wordllama")),
     "grpc": ("gRPC", ("grpc", "google.protobuf")),
-    "pdf": ("the text of PDF files", ("pypdf",)),
     "scale": (
         "clusters and telemetry",
         ("dbos", "obstore", "psycopg", "opentelemetry.sdk", "opentelemetry.exporter"),
