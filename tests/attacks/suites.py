@@ -143,7 +143,12 @@ SUITES: dict[str, tuple[str, ...]] = {
         "surfaces/cli/test_lost_record.py",
     ),
     "undo": ("revisions/test_restoration.py", "sessions/test_rewind.py"),
-    "comms": ("comms/test_hub.py", "comms/test_trust.py", "comms/test_wire.py"),
+    "comms": (
+        "comms/test_hub.py",
+        "comms/test_trust.py",
+        "comms/test_wire.py",
+        "surfaces/daemon/test_comms.py",
+    ),
     "imports": (
         "config/foreign/test_claude_rules.py",
         "config/foreign/test_servers.py",
