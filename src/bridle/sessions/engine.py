@@ -38,7 +38,7 @@ from bridle.core.protocol import HookStarted
 from bridle.core.retry import RetryPolicy
 from bridle.core.traps import no_trap
 from bridle.sessions.agent_tree import ChildPolicy
-from bridle.tools.client_tools import make_client_tools
+from bridle.tools.toolbox import make_client_tools
 
 # ---------------------------------------------------------------------------- client tools
 # Client tools: tools that clients provide to single sessions.

@@ -1,6 +1,7 @@
-"""The tools of one agent: look them up by name, check their calls and limit the size of their output."""
+"""The tools of one agent: look them up by name, check their calls, limit their output; tools of programs."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.json import encode
@@ -9,8 +10,15 @@ from bridle.core.deferred_tools import CALL
 from bridle.core.errors import ToolError, UsageError
 from bridle.core.mcp_servers import MCP_PREFIX
 from bridle.core.messages import ToolCall
-from bridle.core.ports import Tool
-from bridle.core.tool import ToolSpec
+from bridle.core.ports import (
+    GuardedDispatcher,
+    Tool,
+    ToolContext,
+    ToolDispatcher,
+    ToolOutput,
+    implements,
+)
+from bridle.core.tool import Access, ToolSpec
 
 _MAX_NAMES = 30
 
@@ -115,3 +123,58 @@ def _unknown_tool(name: str, names: Sequence[str]) -> ToolError:
         return ToolError(message, hint=f"did you mean {' or '.join(near)}?")
     more = ", …" if len(names) > _MAX_NAMES else ""
     return ToolError(message, hint=f"available tools: {', '.join(names[:_MAX_NAMES])}{more}")
+
+
+# ---------------------------------------------------------------------------- tools of programs
+# A tool that runs outside Bridle: in a client of a session, or in a program that embeds Bridle.
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every vendor accepts
+
+
+class DispatchedTool:
+    """One of the tools of a dispatcher.
+
+    The program that provides the tool is responsible for what it does: no approval is requested, unless
+    the dispatcher declares what the tool accesses.
+    """
+
+    def __init__(self, spec: ToolSpec, dispatcher: ToolDispatcher) -> None:
+        self.spec = spec
+        self._dispatcher = dispatcher
+        self._access = Access(spec.name, "read")
+        if implements(dispatcher, GuardedDispatcher):
+            self._access = dispatcher.access_of(spec.name)
+
+    @property
+    def parallel(self) -> bool:
+        """True if calls may run in parallel with others."""
+        return self._access.access == "read"
+
+    def access(self, args: dict[str, Any], context: ToolContext) -> Access:
+        """Return what the dispatcher declares; by default, the call accesses nothing that Bridle guards."""
+        return self._access
+
+    async def preview(self, args: dict[str, Any], context: ToolContext) -> str:
+        """Return an empty text: a dispatched call has no preview."""
+        return ""
+
+    async def run(self, args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        """Run the call through the dispatcher."""
+        return await self._dispatcher.dispatch(ToolCall(context.call_id, self.spec.name, args))
+
+
+def make_client_tools(dispatcher: ToolDispatcher) -> list[DispatchedTool]:
+    """Return every tool of a dispatcher; raises UsageError for a bad name or schema."""
+    check_specs(dispatcher.specs)
+    return [DispatchedTool(spec, dispatcher) for spec in dispatcher.specs]
+
+
+def check_specs(specs: Iterable[ToolSpec]) -> None:
+    """Raise UsageError for a bad tool name or a schema that is not of type object."""
+    for spec in specs:
+        if not NAME.fullmatch(spec.name):
+            raise UsageError(
+                f"{spec.name[:80]!r} cannot name a tool", hint="letters, digits, _ and -, up to 64"
+            )
+        if spec.parameters.get("type", "object") != "object":
+            raise UsageError(f"tool {spec.name}: its input schema must have type object")

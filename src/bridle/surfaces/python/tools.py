@@ -16,7 +16,7 @@ from bridle.core.tool import Access, AccessClass, ToolSpec
 from bridle.surfaces.python.callbacks import call
 from bridle.surfaces.python.extensions import check_shape
 from bridle.surfaces.python.signatures import read_signature
-from bridle.tools.client_tools import NAME, DispatchedTool, make_client_tools
+from bridle.tools.toolbox import NAME, DispatchedTool, make_client_tools
 
 # ---------------------------------------------------------------------------- docstrings
 # Parse a docstring in Google, NumPy or Sphinx style for the descriptions of a function and its arguments.

@@ -25,7 +25,7 @@ from bridle.surfaces.meerkat.requests import Content, to_parts
 from bridle.surfaces.rpc.outbox import Outbox
 from bridle.surfaces.rpc.protocol import Id, RpcReply, request_line
 from bridle.surfaces.rpc.server_context import RpcContext
-from bridle.tools.client_tools import check_specs
+from bridle.tools.toolbox import check_specs
 
 MAX_TOOLS = 128
 MAX_PROVIDED = 256  # more than the runs of a client
