@@ -44,7 +44,10 @@ OUTSIDE = "0uTside-7d02f6aa"
 API_KEY = "sk-live-9f8e7d6c5b4a39281706"
 PASSWORD = "pw-Zu7/kq+v0=Xy9"
 
-CONFIG = '[store]\nbackend = "jsonl"\n[sandbox]\nmemory_bytes = 268435456\nmax_processes = 40\n'
+CONFIG = (
+    '[store]\nbackend = "jsonl"\n[sandbox]\nmemory_bytes = 268435456\nmax_processes = 40\n'
+    '[tools]\nsearch_url = "http://127.0.0.1:1"\ncode_search_url = "http://127.0.0.1:1"\n'
+)
 HOOK = "#!/bin/sh\n# the user's own\n"
 
 

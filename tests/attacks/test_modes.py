@@ -43,7 +43,7 @@ CLASSES: dict[AccessClass, list[str]] = {
     ).split(),
     "write": "write_file edit_file multi_edit rename_symbol replace_symbol code_action".split(),
     "execute": ["bash", "python"],
-    "network": ["web_fetch", "download"],
+    "network": ["web_fetch", "download", "web_search", "code_search"],
 }
 """The access that these tools must always declare; a new tool need not be here."""
 TOOLS = sorted({path.stem for path in FILES} - {"tool_call", "tool_search"})

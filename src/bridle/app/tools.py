@@ -1,7 +1,7 @@
 """Wiring for the built-in tools, and for what the programs they start may touch and see."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bridle.app.folders import settings_in, skills_in, writable_folders
@@ -68,6 +68,7 @@ def open_tools(
         *basic_tools(SystemClock(), lambda cwd: skills_in(settings_in(cwd, settings, environ))),
         Ls(writable=writable),
         Download(),
+        *_search_tools(settings, environ),
         *(agent_tools() if settings.children.enabled and settings.children.max_depth else ()),
         *_peer_tools(comms),
     )
@@ -79,6 +80,18 @@ def _peer_tools(comms: "Comms | None") -> "Sequence[Tool]":
     from bridle.comms.tools import peer_tools
 
     return peer_tools(comms)
+
+
+def _search_tools(settings: Settings, environ: Mapping[str, str]) -> "Iterator[Tool]":
+    from bridle.tools.web.search import CodeSearch, SearchServer, WebSearch
+
+    tools = settings.tools
+    if tools.search_url:
+        yield WebSearch(SearchServer(tools.search_url, float(tools.web_timeout)))
+    if tools.code_search_url:
+        token = environ.get(tools.code_search_token_env, "").strip()
+        authorization = f"token {token}" if token else ""
+        yield CodeSearch(SearchServer(tools.code_search_url, float(tools.web_timeout), authorization))
 
 
 def _shell_settings(settings: Settings, environ: Mapping[str, str]) -> "ShellSettings":
@@ -175,7 +188,8 @@ def command_environment(settings: Settings, environ: Mapping[str, str]) -> dict[
 def secret_env(settings: Settings) -> tuple[str, ...]:
     names = (provider.api_key_env for provider in settings.providers.values())
     logins = (server.oauth.client_secret_env for server in settings.mcp.servers.values())
-    return tuple(filter(None, (*names, *logins, settings.memory.api_key_env, settings.store.url_env)))
+    others = settings.memory.api_key_env, settings.store.url_env, settings.tools.code_search_token_env
+    return tuple(filter(None, (*names, *logins, *others)))
 
 
 def masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
@@ -183,6 +197,8 @@ def masker(settings: Settings, environ: Mapping[str, str]) -> "Masker":
 
     keys = {settings.providers[name].api_key_env: key.reveal() for name, key in settings.api_keys.items()}
     servers = server_secrets(settings, environ)
+    search = settings.tools.code_search_token_env
+    keys |= {search: environ[search].strip()} if environ.get(search, "").strip() else {}
     return Masker({**find_secrets(environ), **servers, **daemon_token(settings), **keys})
 
 

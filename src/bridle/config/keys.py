@@ -210,7 +210,7 @@ class ChildSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[tools]`: limits for every tool call."""
+    """`[tools]`: limits for every tool call, and the servers that tools ask."""
 
     max_file_bytes: Count = 10 * 1024 * 1024
     max_output_bytes: Count = 64 * 1024
@@ -220,6 +220,11 @@ class ToolSettings(Struct, frozen=True, forbid_unknown_fields=True):
     background_after: Duration = Duration(60)
     web_timeout: Duration = Duration(30)
     web_max_bytes: Count = 5 * 1024 * 1024
+    search_url: BaseUrl = ""
+    """A SearXNG server that answers `web_search`; empty for no web search."""
+    code_search_url: BaseUrl = "https://sourcegraph.com"
+    """A Sourcegraph server that answers `code_search`; empty for no code search."""
+    code_search_token_env: VariableName = ""
 
 
 class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -28,6 +28,7 @@ TOOLS: dict[str, str] = {
     "Grep": "grep",
     "Glob": "glob",
     "WebFetch": "web_fetch",
+    "WebSearch": "web_search",
     "Task": "agent_spawn",
 }
 """Claude Code's tool names and Bridle's; all others, such as MCP tools, have the same name in both."""

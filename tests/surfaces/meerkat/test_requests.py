@@ -237,4 +237,4 @@ async def test_every_built_in_tool_can_be_turned_off(tmp_path: Path):
         names = {*await b._opened().tool_names(session.id)} - {"tool_call", "tool_search"}
 
     off = order(enable_builtins=False, enable_subagents=False, enable_memory=False).options.without_builtins
-    assert names == {*off}
+    assert names == {*off} - {"web_search"}  # which is there only if the settings name a server

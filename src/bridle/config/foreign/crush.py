@@ -54,6 +54,8 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "multiedit": ("multi_edit",),
     "write": ("write_file",),
     "fetch": ("web_fetch",),
+    "agentic_fetch": ("web_fetch",),
+    "sourcegraph": ("code_search",),
     "download": ("download",),
     "agent": ("agent_spawn",),
     "todos": ("todos",),

@@ -98,6 +98,8 @@ KINDS: dict[str, ToolKind] = {
     "ls": "search",
     "glob": "search",
     "grep": "search",
+    "web_search": "search",
+    "code_search": "search",
     "references": "search",
     "definition": "search",
     "diagnostics": "search",

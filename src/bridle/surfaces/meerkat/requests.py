@@ -27,7 +27,7 @@ from bridle.surfaces.shared.validation_error import format_validation_error
 MAX_BLOCKS = 1_000
 MAX_MODEL_CHARS = 4_200  # a scripted model is named by a path
 
-WEB_TOOLS = ("web_fetch", "download")
+WEB_TOOLS = ("web_fetch", "download", "web_search", "code_search")
 CHILD_TOOLS = ("agent_spawn", "agent_fork", "agent_status", "agent_list", "agent_cancel", "send_message")
 MEMORY_TOOLS = ("memory_search",)
 OTHER_TOOLS = (

@@ -45,6 +45,14 @@ class WebRequest(Struct, frozen=True):
     accept: str = "*/*"
     compressed: bool = False
     """True if the response may be compressed."""
+    authorization: str = ""
+    """A header that is sent to the host of `url` only."""
+    trusted: bool = False
+    """True if the user's settings name the host of `url`: it may have any address."""
+
+    def is_for(self, url: Url) -> bool:
+        """Return whether a URL, perhaps of a redirect, is on the server that was asked for."""
+        return (url.scheme, url.host, url.port) == (self.url.scheme, self.url.host, self.url.port)
 
 
 class Response:
@@ -89,7 +97,7 @@ async def get(request: WebRequest) -> AsyncGenerator[Response, None]:
     for _ in range(MAX_REDIRECTS + 1):
         addresses = await _addresses(url, request)
         try:
-            async with _session(request, addresses) as session, _send(session, url, request) as response:
+            async with _session(url, request, addresses) as session, _send(session, url, request) as response:
                 location = response.headers.get("location", "")
                 if response.status not in _REDIRECTS or not location:
                     yield Response(url, response)
@@ -108,8 +116,9 @@ def _send(
     )
 
 
-def _session(request: WebRequest, addresses: Sequence[str]) -> aiohttp.ClientSession:
+def _session(url: Url, request: WebRequest, addresses: Sequence[str]) -> aiohttp.ClientSession:
     resolver = None if request.network.proxy else _PinnedResolver(addresses)
+    is_secret = request.authorization and request.is_for(url)
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False, force_close=True),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the caller has one deadline for all
@@ -120,6 +129,7 @@ def _session(request: WebRequest, addresses: Sequence[str]) -> aiohttp.ClientSes
             "Accept": request.accept,
             "Accept-Encoding": "gzip, deflate" if request.compressed else "identity",
             "User-Agent": f"bridle/{__version__}",
+            **({"Authorization": request.authorization} if is_secret else {}),
         },
     )
 
@@ -130,6 +140,8 @@ async def _addresses(url: Url, request: WebRequest) -> Sequence[str]:
     With a proxy, the proxy looks names up and has to prevent access to internal addresses.
     """
     rules = request.context.rules
+    if request.trusted and request.is_for(url):
+        return (url.host,) if url.is_literal else await request.network.lookup(url.host)
     if url.is_literal:
         return check_addresses(url.host, (url.host,), request.tool, rules)
     if request.network.proxy and not is_local_name(url.host):
