@@ -21,7 +21,7 @@ from bridle.tools.tool_search import ToolCaller, ToolSearch
 from bridle.tools.tool_support import parameters
 from tests.tools.code.fake import FakeLanguages
 
-MAX_SHOWN_BYTES = 4250
+MAX_SHOWN_BYTES = 4200
 """Of what the first request of a session shows: the whole of it has less than 6,000 bytes on every wire."""
 MAX_MEAN_BYTES = 308
 """Of one of the others, on average."""
