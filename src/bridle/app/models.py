@@ -124,11 +124,11 @@ def _provider_entry(provider: "ProviderSettings", outside: tuple[str, ...]) -> "
         headers=provider.headers,
         params=provider.params,
         system_prefix=provider.system_prompt_prefix,
-        auth=provider.auth,
         region=provider.region,
         server=options,
         tool_role=provider.tool_role,
         **_given(
+            auth=provider.auth,
             tools=provider.tools,
             connect_timeout_s=provider.connect_timeout and float(provider.connect_timeout),
             idle_timeout_s=provider.idle_timeout and float(provider.idle_timeout),

@@ -234,7 +234,7 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True):
     base_url: BaseUrl = ""
     api_key_env: VariableName = ""
     """The environment variable that holds the key; empty for a server that needs none."""
-    auth: Literal["key", "azure", "aws", "google"] = "key"
+    auth: Literal["key", "azure", "aws", "google"] | None = None
     """How requests prove who sends them: a key (for Azure in its own header), or a signature for a cloud."""
     region: Annotated[str, Meta(pattern=r"\A[a-z0-9-]{0,40}\Z", description="a region such as us-east-1")] = (
         ""
