@@ -13,6 +13,8 @@ def test_every_vendor_has_data_and_the_data_has_no_others():
     [
         ("https://api.openai.com/v1", "openai"),
         ("https://API.OpenAI.com:443", "openai"),
+        ("https://mine.openai.azure.com/openai/v1", "openai"),
+        ("https://openai.azure.com.evil.example/v1", None),
         ("https://api.openai.com.evil.example/v1", None),
         ("http://127.0.0.1:8080/v1", None),
         ("http://[::1", None),

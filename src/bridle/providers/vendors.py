@@ -79,9 +79,15 @@ VENDORS: dict[str, Vendor] = {
 }
 
 
+AZURE_HOSTS = ".openai.azure.com"
+AZURE = Vendor("openai", "https://ai.azure.com", VENDORS["api.openai.com"].quirks)
+"""OpenAI's models at Azure: a deployment with the name of its model is known."""
+
+
 def vendor_at(base_url: str) -> Vendor | None:
     """Return the vendor at an address; None if unknown."""
     try:
-        return VENDORS.get(urlsplit(base_url).hostname or "")
+        host = urlsplit(base_url).hostname or ""
     except ValueError:  # an invalid IPv6 address
         return None
+    return AZURE if host.endswith(AZURE_HOSTS) else VENDORS.get(host)
