@@ -27,7 +27,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Connect", tuple(f"docs/{name}.md" for name in "mcp mcp-server language-servers acp comms".split())),
     ("Embed", tuple(f"docs/{name}.md" for name in "surfaces python rest grpc rpc daemon".split())),
     ("Operate", tuple(f"docs/{name}.md" for name in "scale tenancy telemetry benchmarks".split())),
-    ("Project", TOP[1:]),
+    ("Project", (*TOP[1:], "docs/seeds.md")),
 )
 MAX_SECTION_CHARS = 3000
 
