@@ -118,6 +118,19 @@ def places(where: str) -> list[Path]:
     return pages + [ROOT / "src" / "bridle" / module for module in spans(where)]
 
 
+FALSE_ROWS = {
+    "a text that is not shown": "| p | [w](cli.md) | `echo one` | `two` |",
+    "texts in another order": "| p | [w](cli.md) | `printf 'one\\ntwo\\n'` | `two` · `one` |",
+    "another exit code": "| p | [w](cli.md) | `echo one; false` | `one` |",
+}
+
+
+@pytest.mark.parametrize("line", FALSE_ROWS.values(), ids=FALSE_ROWS)
+def test_a_false_row_fails(line: str, tmp_path: Path, env: dict[str, str]):
+    with pytest.raises(AssertionError):
+        run_console(row("false 1", line, "$ true\n").block, tmp_path, env)
+
+
 def test_every_document_has_its_table():
     titles = {row.name.rpartition(" ")[0] for row in ROWS}
 
