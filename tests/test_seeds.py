@@ -109,7 +109,10 @@ def test_a_row_says_where_and_what_or_why_not():
             )
             assert not [place for place in places(row.where) if not place.exists()], row.name
         else:
-            assert row.verdict.startswith("not here: "), row.name
+            assert row.verdict.startswith(("not here: ", "tested: ")), row.name
+            assert not [
+                text for text in row.shown if text.startswith("tests/") and not (ROOT / text).exists()
+            ]
 
 
 def places(where: str) -> list[Path]:
