@@ -481,6 +481,23 @@ async def test_the_small_model_writes_the_title_of_a_new_session():
     assert len(titles.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Set timeout in config.toml to 45 seconds", "Set timeout in config.toml"),
+        ("Makefile with targets build, test and clean", "Makefile with targets build, test"),
+        ("One two three four five six seven", "One two three four five six"),
+        ("Six words are all that fit", "Six words are all that fit"),
+    ],
+)
+async def test_a_title_has_at_most_six_words_and_ends_with_none_that_joins(said: str, title: str):
+    titles = Play(says(said))
+    async with Stage(Play(says("hello")), understudy=titles, titles_by="scripted/understudy") as stage:
+        await stage.run("hi")
+
+        assert (await stage.until(SessionTitled)).title == title
+
+
 async def test_a_title_that_fails_leaves_the_one_made_from_the_prompt():
     broken = Play([ProviderError("down", kind="server_error")])
     async with Stage(Play(says("hello")), understudy=broken, titles_by="scripted/understudy") as stage:

@@ -17,7 +17,11 @@ from bridle.sessions.journal import Journal
 MAX_PROMPT_CHARS = 2_000
 MAX_OUTPUT_TOKENS = 60
 TIMEOUT_S = 30.0
+MAX_WORDS = 6
 GRACE_S = 2.0  # a process that exits waits this long for a title being written
+_JOINTS = frozenset(
+    "and as at by for from in into of on or to with und mit für von et de pour y en para".split()
+)
 
 
 class TitleWriter:
@@ -80,5 +84,9 @@ async def write_title(models: Models, ref: str, prompt: Message) -> SessionTitle
 
 
 def _clean(text: str) -> str:
-    """Return the first line, without the quotes and periods that models add."""
-    return title_from(text).strip(" \t\"'`*#.")
+    """Return the first line, without the quotes and periods that models add, in at most six words."""
+    words = title_from(text).strip(" \t\"'`*#.").split()
+    if len(words) > MAX_WORDS:
+        joint = next((at for at in range(MAX_WORDS, 1, -1) if words[at].lower() in _JOINTS), MAX_WORDS)
+        words = words[:joint]
+    return " ".join(words).rstrip(",;:")
