@@ -45,8 +45,9 @@ API_KEY = "sk-live-9f8e7d6c5b4a39281706"
 PASSWORD = "pw-Zu7/kq+v0=Xy9"
 
 CONFIG = (
-    '[store]\nbackend = "jsonl"\n[sandbox]\nmemory_bytes = 268435456\nmax_processes = 40\n'
+    '[store]\nbackend = "jsonl"\n'
     '[tools]\nsearch_url = "http://127.0.0.1:1"\ncode_search_url = "http://127.0.0.1:1"\n'
+    "[sandbox]\nmemory_bytes = 268435456\nmax_processes = 40\n"  # tests add to this table
 )
 HOOK = "#!/bin/sh\n# the user's own\n"
 
