@@ -2,13 +2,14 @@
 
 ```
 rkat.toml, .rkat/config.toml, ~/.config/meerkat/config.toml, ~/.rkat/config.toml     settings, the first wins
-.rkat/mcp.toml, the same of the user                                                 MCP servers
-.rkat/skills/                                                                        copied
+~/.config/meerkat/mcp.toml, ~/.rkat/mcp.toml                                         MCP servers
+skills/ beside them, .rkat/skills/                                                   copied
 ```
 
 `MAPPED` says which key becomes which; `LEFT_OUT` says why a key has no place here.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,7 @@ SAME = ("retry", "limits.max_duration", "comms.address", "hooks")
 
 PERSONAL = ("comms", "http", "providers")
 """Tables that a project's file cannot set: they decide where data goes and who can connect."""
+NOT_OF_A_PROJECT = "only a file of yours may add it; a project names its servers in .mcp.json"
 
 _PROMPT = "instructions belong to an agent: see bridle agents"
 _SESSION = "a session turns tools off: with enable_builtins and enable_shell"
@@ -217,11 +219,12 @@ def _put(tree: dict[str, Any], path: KeyNames, value: Any) -> None:
 
 def findings(folders: tuple[Path, ...], project: Path) -> Iterator[Finding]:
     """Yield what the settings of a project and of the user's `folders` hold; the first value wins. Blocks."""
-    files = [project / LOCAL_FILE, project / FOLDER / CONFIG_FILE, *(one / CONFIG_FILE for one in folders)]
+    files = [(project / LOCAL_FILE, project), (project / FOLDER / CONFIG_FILE, project)]
+    files += [(one / CONFIG_FILE, one) for one in folders]
     seen: set[KeyNames] = set()
-    for file in files:
+    for file, within in files:
         for finding in catch_errors(
-            "setting", one_line(file.name), _settings(file, is_own=file.parent in folders)
+            "setting", one_line(file.name), _settings(file, within, is_own=file.parent in folders)
         ):
             if isinstance(finding, FoundSetting) and finding.path in seen:
                 why = f"{one_line(str(finding.value))}: a file that comes first has another value for it"
@@ -230,17 +233,26 @@ def findings(folders: tuple[Path, ...], project: Path) -> Iterator[Finding]:
             if isinstance(finding, FoundSetting):
                 seen.add(finding.path)
             yield finding
-    for folder in (project / FOLDER, *folders):
-        yield from catch_errors("server", SERVERS_FILE, _servers(folder / SERVERS_FILE))
+    yield from _beside(project / FOLDER, project, is_own=project / FOLDER in folders)
+    for folder in folders:
+        yield from _beside(folder, folder, is_own=True)
+
+
+def _beside(folder: Path, within: Path, *, is_own: bool) -> Iterator[Finding]:
+    """Yield what is beside the settings: servers and skills; links that lead out of `within` are skipped."""
+    yield from catch_errors("server", SERVERS_FILE, _servers(folder / SERVERS_FILE, within, is_own=is_own))
+    if Path(os.path.realpath(folder / "skills")).is_relative_to(os.path.realpath(within)):
         for inside in folders_with(folder / "skills", SKILL_FILE):
             yield FoundSkill(inside.name, folder=inside)
-        if (folder / "sessions").is_dir():
-            yield NotImported("session", one_line(str(folder / "sessions")), "sessions stay there")
+    else:
+        yield NotImported("skill", "skills", "a link that leads out of the folder")
+    if (folder / "sessions").is_dir():
+        yield NotImported("session", one_line(str(folder / "sessions")), "sessions stay there")
 
 
-def _settings(file: Path, *, is_own: bool) -> Iterator[Finding]:
-    tree = parse_toml(read_text(file, within=file.parent) or "", str(file))
-    yield from found_servers(_entries(get_table(tree, "tools").get("mcp_servers")))
+def _settings(file: Path, within: Path, *, is_own: bool) -> Iterator[Finding]:
+    tree = parse_toml(read_text(file, within=within) or "", str(file))
+    yield from _own_servers(get_table(tree, "tools").get("mcp_servers"), is_own=is_own)
     found = translate(tree)
     for name, why in list(found.left_out.items())[:MAX_ENTRIES]:
         if name != "tools.mcp_servers":
@@ -266,9 +278,19 @@ def _setting(path: KeyNames, value: Any, *, is_own: bool) -> Finding:
     return FoundSetting(path, value)
 
 
-def _servers(file: Path) -> Iterator[Finding]:
-    tree = parse_toml(read_text(file, within=file.parent) or "", str(file))
-    yield from found_servers(_entries(tree.get("servers")))
+def _servers(file: Path, within: Path, *, is_own: bool) -> Iterator[Finding]:
+    tree = parse_toml(read_text(file, within=within) or "", str(file))
+    yield from _own_servers(tree.get("servers"), is_own=is_own)
+
+
+def _own_servers(listed: Any, *, is_own: bool) -> Iterator[Finding]:
+    """Yield servers; a project's would run outside the sandbox, in every folder, with keys that it names."""
+    entries = _entries(listed)
+    if is_own:
+        yield from found_servers(entries)
+        return
+    for name in entries:
+        yield NotImported("server", one_line(name), NOT_OF_A_PROJECT)
 
 
 def _entries(listed: Any) -> dict[str, Any]:
