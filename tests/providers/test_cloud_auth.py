@@ -81,12 +81,13 @@ def is_signed(http: web.Request, body: bytes, secret: str) -> bool:
 class Cloud:
     """A server that answers signed requests only."""
 
-    def __init__(self, answer: bytes = b"") -> None:
+    def __init__(self, answer: bytes = b"", events: bytes = b"") -> None:
         self.url = ""
         self.bodies: list[dict[str, object]] = []
         self.paths: list[str] = []
         self.tokens = 0
         self.answer = answer or aws_stream(*EVENTS)
+        self.events = events or b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in EVENTS)
         self.key = rsa.generate_private_key(65537, 2048)
 
     async def bedrock(self, http: web.Request) -> web.Response:
@@ -118,8 +119,7 @@ class Cloud:
         if http.headers.get("Authorization") != "Bearer token-1":
             return web.json_response({"error": {"message": http.headers["Authorization"]}}, status=401)
         self.bodies.append(await http.json())
-        events = b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in EVENTS)
-        return web.Response(body=events, content_type="text/event-stream")
+        return web.Response(body=self.events, content_type="text/event-stream")
 
     def service_account(self) -> dict[str, str]:
         """Return the file of a service account."""
@@ -135,8 +135,8 @@ class Cloud:
 
 
 @asynccontextmanager
-async def cloud(answer: bytes = b"") -> AsyncIterator[Cloud]:
-    made = Cloud(answer)
+async def cloud(answer: bytes = b"", events: bytes = b"") -> AsyncIterator[Cloud]:
+    made = Cloud(answer, events)
     app = web.Application()
     app.router.add_post("/token", made.token)
     app.router.add_post("/model/{rest:.*}", made.bedrock)
@@ -215,6 +215,33 @@ async def test_a_broken_stream_of_bedrock_is_a_failure(answer: bytes, error: str
         await provider.aclose()
 
     assert outcome.error == error
+
+
+def token_said(token: str) -> dict[str, object]:
+    return {"type": "error", "error": {"type": "api_error", "message": f"no such token: {token}"}}
+
+
+@pytest.mark.usefixtures("aws")
+async def test_no_error_in_a_stream_shows_the_token_of_a_cloud(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = tmp_path / "google.json"
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "token-1")
+    events = b"data: %b\n\n" % json.dumps(token_said("token-1")).encode()
+    said = []
+    async with cloud(aws_stream(token_said("token-1")), events=events) as server:
+        file.write_text(json.dumps(server.service_account()))
+        google = ProviderEntry(kind="anthropic", base_url=f"{server.url}/v1/models", auth="google")
+        for entry in (bedrock(server.url), google):
+            provider = open_remote("far", "anthropic", entry, "")
+            with pytest.raises(ProviderError) as raised:
+                async for _ in provider.stream(asked()):
+                    pass
+            said.append(raised.value.message)
+            await provider.aclose()
+
+    assert said == ["far: no such token: *** (mid-stream, server_error)"] * 2
 
 
 async def test_keys_of_aws_come_from_a_profile(tmp_path: Path):

@@ -75,10 +75,17 @@ class AwsSigner:
         self._region = region
         self._environ = environ
         self._now_s = now_s
+        self._last: AwsKey | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secret and the token of the last signature."""
+        return () if self._last is None else tuple(filter(None, (self._last.secret, self._last.token)))
 
     async def __call__(self, url: str, body: bytes) -> dict[str, str]:
         """Return the headers that sign a request; raises ProviderError without credentials."""
-        return aws_headers(self._key(), url, body, self._region, time.gmtime(self._now_s()))
+        self._last = self._key()
+        return aws_headers(self._last, url, body, self._region, time.gmtime(self._now_s()))
 
     def _key(self) -> AwsKey:
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
@@ -140,6 +147,11 @@ class GoogleSigner:
         self._environ = environ
         self._now_s = now_s
         self._tokens: dict[str, tuple[str, float]] = {}
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The access token."""
+        return tuple(token for token, _ in self._tokens.values())
 
     async def __call__(self, url: str, body: bytes) -> dict[str, str]:
         """Return the header with a valid token; raises ProviderError."""

@@ -14,10 +14,10 @@ import asyncio
 import io
 import re
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import aiohttp
 import msgspec
@@ -42,7 +42,17 @@ _NO_STREAM = ("text/html", "application/json", "application/xml", "text/xml")
 _T = TypeVar("_T")
 
 
-Sign = Callable[[str, bytes], Awaitable[dict[str, str]]]
+class Sign(Protocol):
+    """Signs requests with credentials that change while the program runs."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What the last signature must not show, such as an access token."""
+        ...
+
+    async def __call__(self, url: str, body: bytes) -> dict[str, str]:
+        """Return the headers that sign a request; raises ProviderError."""
+        ...
 
 
 class Endpoint(Struct, frozen=True):
@@ -65,7 +75,8 @@ class Endpoint(Struct, frozen=True):
     def secrets(self) -> tuple[str, ...]:
         """Strings that must never appear in an error, such as the key with and without its scheme."""
         values = [value for name, value in self.headers.items() if _SECRET_HEADER.search(name)]
-        return tuple(word for value in values for word in (value, *value.split()[1:]) if word)
+        signed = self.sign.secrets if self.sign is not None else ()
+        return (*signed, *(word for value in values for word in (value, *value.split()[1:]) if word))
 
 
 class EventStream:
