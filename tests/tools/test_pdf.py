@@ -9,7 +9,7 @@ import pytest
 
 from bridle.core.errors import ToolError
 from bridle.core.ports import ToolContext
-from bridle.tools import ReadFile
+from bridle.tools import ReadFile, converter_process
 from bridle.tools.converter_process import convert_pdf
 from bridle.tools.read_file import MAX_PDF_BYTES
 
@@ -156,3 +156,16 @@ async def test_a_cancelled_call_leaves_no_process():
 
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_without_the_library_no_file_of_the_project_takes_its_place(
+    cwd: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+):
+    (cwd / "a.pdf").write_bytes(pdf("Hello"))
+    (cwd / "pypdf.py").write_text("open('taken', 'w')")
+    monkeypatch.chdir(cwd)
+    monkeypatch.setattr(converter_process, "find_spec", lambda name: None)
+    converter_process._library_folder.cache_clear()
+
+    assert "the library pypdf is missing" in await refusal(context)
+    assert not (cwd / "taken").exists()

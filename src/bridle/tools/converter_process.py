@@ -35,8 +35,6 @@ async def convert_html(
     Menus, forms, scripts and the like are left out. A cancelled call leaves no process behind.
     """
     folder = _library_folder("turbohtml")
-    if not folder:
-        raise ToolError("HTML cannot be converted: turbohtml is missing", hint="reinstall bridle-agent")
     limits = (str(limit), str(memory_bytes), str(cpu_s))
     try:
         status, out = await _convert(html.encode(errors="replace"), folder, form, base_url, *limits)
@@ -62,9 +60,10 @@ async def convert_pdf(
 
     Pages that were converted before the process reached its limits are returned, with a note.
     """
+    folder = _library_folder("pypdf")
     limits = (str(MAX_PDF_TEXT_BYTES), str(memory_bytes), str(cpu_s))
     try:
-        status, out = await _convert(data, _library_folder("pypdf"), "pdf", f"{first}-{last}", *limits)
+        status, out = await _convert(data, folder, "pdf", f"{first}-{last}", *limits)
     except OSError as error:
         raise ToolError(f"{name} cannot be converted: {error.strerror}") from error
     text = out.decode(errors="replace")
@@ -99,6 +98,11 @@ async def _start(*args: str) -> Process:
 
 @cache
 def _library_folder(name: str) -> str:
-    """Return the folder of a library: an isolated interpreter does not search there by default."""
+    """Return the folder of a library: an isolated interpreter does not search there by default.
+
+    Raises ToolError if it is missing: the interpreter would take a file of the working directory instead.
+    """
     spec = find_spec(name)
-    return str(Path(spec.origin).parent.parent) if spec and spec.origin else ""
+    if spec is None or not spec.origin:
+        raise ToolError(f"the library {name} is missing", hint="reinstall bridle-agent")
+    return str(Path(spec.origin).parent.parent)
