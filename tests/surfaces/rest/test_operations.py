@@ -230,6 +230,18 @@ async def test_settings_are_changed_with_care(home: Path, tmp_path: Path, env: d
     assert text == 'model = "openai/gpt-5"\n'
 
 
+async def test_keys_that_are_left_out_fit_into_a_header(home: Path, tmp_path: Path, env: dict[str, str]):
+    odd = ["provider.a\r\nSet-Cookie: b=c", "provider.\u0416", f"shell.program.{'x' * 10_000}"]
+    async with opened(home, tmp_path, env, HELLO) as house:
+        patched = await house.http.patch("/config", json=dict.fromkeys(odd, 1))
+
+    assert patched.status_code == 200
+    assert patched.headers["bridle-left-out"].startswith(
+        "provider.a%0D%0ASet-Cookie%3A%20b%3Dc, provider.%D0%96"
+    )
+    assert len(patched.headers["bridle-left-out"]) == 2048
+
+
 # ---------------------------------------------------------------------------- what makes no sense
 
 

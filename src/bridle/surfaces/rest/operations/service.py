@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from msgspec import Meta, Struct
 from starlette.responses import PlainTextResponse, Response
@@ -19,6 +20,7 @@ from bridle.surfaces.rest.operation import Nothing, PlainRequest, ValidRequest, 
 from bridle.surfaces.rest.problem_document import NOT_FOUND, NOT_READY, ProblemResponse, document
 from bridle.surfaces.shared.error_codes import ErrorKind
 
+MAX_HEADER_CHARS = 2048
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -135,8 +137,9 @@ async def _respond(
         found = await asyncio.to_thread(lambda: do(UserConfig(*folders.get_user_settings())))
     except SettingsChanged as error:
         return ProblemResponse(document(SETTINGS_CHANGED, error.message, hint=error.hint))
-    left_out = {"bridle-left-out": ", ".join(found.left_out)} if found.left_out else {}
-    return json_response(found.config, headers={"etag": f'"{found.generation}"', **left_out})
+    left_out = ", ".join(quote(name) for name in found.left_out)[:MAX_HEADER_CHARS]
+    headers = {"bridle-left-out": left_out} if left_out else {}
+    return json_response(found.config, headers={"etag": f'"{found.generation}"', **headers})
 
 
 def _expected(tag: str) -> int | None:
