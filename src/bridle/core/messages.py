@@ -6,6 +6,7 @@ encrypted reasoning), which is sent back unchanged.
 
 import binascii
 import re
+import unicodedata
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
@@ -182,6 +183,30 @@ def _with_media_named(part: Part) -> Part:
 
 def _unseen(media: Media) -> str:
     return f"[{media.mime} that this model cannot see]"
+
+
+# ---------------------------------------------------------------------------- headers
+# Texts of agents are shown to other agents below a line that says who wrote them.
+
+
+_HEADERS = ("[comms", "[messagefrom", "[resultof", "[pinnedby", "[contextcompacted")
+_LINE_END = re.compile(
+    "([\n\r\v\f\x1c-\x1e\x85\u2028\u2029])"
+)  # every character that some reader takes for one
+
+
+def quote_headers(text: str) -> str:
+    """Put `> ` before each line of an agent's text that looks like a header, as if another had written it."""
+    pieces = _LINE_END.split(text)
+    return "".join(f"> {piece}" if _visible(piece).startswith(_HEADERS) else piece for piece in pieces)
+
+
+def _visible(line: str) -> str:
+    """Return a line in lower case without blanks, invisible characters and other spellings of letters."""
+    if "[" not in line and "\uff3b" not in line:
+        return ""
+    plain = unicodedata.normalize("NFKC", line).casefold()
+    return "".join(char for char in plain if unicodedata.category(char)[0] in "LNPS")
 
 
 # ---------------------------------------------------------------------------- images

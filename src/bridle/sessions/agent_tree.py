@@ -8,7 +8,6 @@ Family ── Tree ──┬─ Member main        the run that a person started
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -28,8 +27,6 @@ MAIN = "main"
 PARENT = "parent"
 MAX_MESSAGES = 200  # in one tree, so that agents which answer each other stop at some point
 MAX_UNREAD = 32  # of one agent
-
-_HEADER = re.compile(r"\s*\[(message from|result of|comms (message|request|response) from) ", re.IGNORECASE)
 
 
 class ChildPolicy(Struct, frozen=True):
@@ -172,9 +169,3 @@ class AgentTree:
             raise ToolError(f"the agents have sent each other {self._sent} messages, the maximum")
         self._sent += 1
         return journal
-
-
-def quoted(text: str) -> str:
-    """Quote the lines of an agent's text that look like the header of another agent's message."""
-    lines = text.splitlines(keepends=True)
-    return "".join(f"> {line}" if _HEADER.match(line) else line for line in lines)

@@ -10,13 +10,13 @@ from bridle.core.agent import Agent
 from bridle.core.budget import Budget
 from bridle.core.errors import BridleError, ToolError
 from bridle.core.ids import CallId, SessionId
-from bridle.core.messages import user_message
+from bridle.core.messages import quote_headers, user_message
 from bridle.core.ports import Hooks
 from bridle.core.protocol import Decide, PromptQueued, QueueDropped, Record, Reply
 from bridle.core.session import RunState
 from bridle.core.sub_agent import ChildRequest, ChildStatus, child_session_id
 from bridle.core.tenancy import qualify_session, tenant_of
-from bridle.sessions.agent_tree import MAIN, AgentNode, AgentTree, ChildPolicy, Sessions, quoted
+from bridle.sessions.agent_tree import MAIN, AgentNode, AgentTree, ChildPolicy, Sessions
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.inheritance import bounded_share, related_share
 from bridle.sessions.children.orphans import CUT_OFF, end_orphans
@@ -162,7 +162,7 @@ class RunChildren:
         sender = self._parent.member
         receiver = sender.tree.find(to, sender)
         journal = sender.tree.count_message(receiver)
-        message = user_message(f"[message from {sender.name}]\n{quoted(text)}")
+        message = user_message(f"[message from {sender.name}]\n{quote_headers(text)}")
         item_id = self._parent.engine.new_id()
         await journal.record_whole(PromptQueued(item_id, message, delivery="steer", source="peer"))
         return receiver.name

@@ -10,7 +10,7 @@ from bridle.core.budget import Limits
 from bridle.core.context import Counted
 from bridle.core.errors import SessionConflict, SessionTaken
 from bridle.core.ids import SessionId
-from bridle.core.messages import user_message
+from bridle.core.messages import quote_headers, user_message
 from bridle.core.protocol import (
     Event,
     KernelSaved,
@@ -26,7 +26,7 @@ from bridle.core.protocol import (
 from bridle.core.session import RunState
 from bridle.core.sub_agent import ChildRequest, ChildStage
 from bridle.core.summary import title_from
-from bridle.sessions.agent_tree import AgentNode, ChildPolicy, Sessions, quoted
+from bridle.sessions.agent_tree import AgentNode, ChildPolicy, Sessions
 from bridle.sessions.bus import Bus
 from bridle.sessions.children.inheritance import (
     FolderCopy,
@@ -55,7 +55,7 @@ def make_result_message(
     item_id: str, name: str, child: SessionId, ended: RunEnded, said: str
 ) -> PromptQueued:
     """Return the message that gives the parent's model the result of a background sub-agent."""
-    text = quoted("\n\n".join(filter(None, (failure_reason(ended), said)))) or "(no answer)"
+    text = quote_headers("\n\n".join(filter(None, (failure_reason(ended), said)))) or "(no answer)"
     if len(text) > MAX_RESULT_CHARS:
         text = f"{text[:MAX_RESULT_CHARS]}\n[cut off here: agent_status has all of it]"
     message = user_message(f"[result of {name} ({child}): {stage_of(ended)}]\n{text}")
