@@ -16,6 +16,7 @@ from bridle.comms.inbox import MAX_WAITING
 from bridle.comms.trust import Peer
 from bridle.comms.wire import PeerOffline, exchange, frame, read_frame
 from bridle.core.errors import BridleError, ConfigError
+from bridle.core.ids import SessionId
 from bridle.core.server_views import PeerView
 from tests.comms.conftest import Delivered, make_comms, new_id, trust_each_other
 from tests.patience import PATIENCE_S
@@ -214,6 +215,37 @@ async def test_who_is_not_trusted_any_more_is_not_heard(one: Comms, other: Comms
             await one.send("other", "are you there")
         assert await delivered.next() == ("[COMMS MESSAGE from one]\nhello", "one")
     assert delivered.is_empty
+
+
+async def test_messages_that_wait_are_dropped_when_their_peer_is_no_longer_trusted(one: Comms, other: Comms):
+    address = await other.open()
+    await trust_each_other(one, NOWHERE, other, address)
+    await one.send("other", "hello")
+    other.trust.remove("one")
+
+    assert other.take(SessionId("s")) == ""
+    await other.aclose()
+
+
+async def test_a_host_does_not_get_them_either(one: Comms, other: Comms):
+    texts: list[str] = []
+
+    async def deliver(text: str, peer: str) -> bool:
+        texts.append(text)
+        await one.send("other", "while you are busy")
+        other.trust.remove("one")
+        dropped.set()
+        return True
+
+    dropped = asyncio.Event()
+    async with other.listening(deliver) as theirs:
+        await trust_each_other(one, NOWHERE, other, theirs.address)
+        await one.send("other", "first")
+        await dropped.wait()
+        while len(theirs.inbox):  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(0)
+
+    assert texts == ["[COMMS MESSAGE from one]\nfirst"]
 
 
 async def test_a_broken_trust_file_trusts_nobody(

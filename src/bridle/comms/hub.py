@@ -207,7 +207,7 @@ class Comms:
 
     def take(self, session: SessionId) -> str:
         """Return what has arrived for a session's run, as the text of one message; empty for nothing."""
-        return format_for_run(self._mailbox.take(session))
+        return format_for_run(self._of_trusted(self._mailbox.take(session)))
 
     async def arrival(self, session: SessionId) -> None:
         """Wait until something has arrived for a session's run."""
@@ -316,7 +316,7 @@ class Comms:
         inbox, dismissed = Inbox(self._mailbox), asyncio.Event()
         async with self._receive(inbox) as address, asyncio.TaskGroup() as group:
             self._address = address
-            pump = group.create_task(_deliver_all(inbox, deliver, dismissed if host else None))
+            pump = group.create_task(self._deliver_all(inbox, deliver, dismissed if host else None))
             try:
                 yield Listener(address, inbox, dismissed)
             finally:
@@ -368,7 +368,7 @@ class Comms:
             return None
         peer, envelope = judged
         if not seen.has(peer.public, envelope.id):
-            if not inbox.put(ReceivedMessage(peer.name, envelope.id, envelope.kind, len(data))):
+            if not inbox.put(ReceivedMessage(peer.name, envelope.id, envelope.kind, len(data), peer.public)):
                 return None
             seen.add(peer.public, envelope.id)
             await self._keep(seen, peer, envelope)
@@ -391,17 +391,27 @@ class Comms:
                 return (peer, envelope) if envelope.is_genuine else None
         return None
 
-
-async def _deliver_all(inbox: Inbox, deliver: Deliver, dismissed: asyncio.Event | None) -> None:
-    while True:
-        items = await inbox.take()
-        if dismissed is not None and items[0].dismisses:
-            dismissed.set()
-            continue
+    def _of_trusted(self, items: list[ReceivedMessage]) -> list[ReceivedMessage]:
+        """Return the messages of those who are still trusted; blocking, but only for a look at the file."""
         try:
-            was_taken = await deliver("\n\n".join(item.text for item in items), items[0].peer)
-        except BridleError as error:
-            log.warning("a message from %s could not be delivered: %s", items[0].peer, error)
-            continue
-        if not was_taken:
-            log.warning("a message from %s was rejected", items[0].peer)
+            keys = {peer.public for peer in self.trust.peers()}
+        except ConfigError as error:
+            log.warning("no peer is trusted: %s", error)
+            keys = set()
+        return [item for item in items if not item.key or item.key in keys]
+
+    async def _deliver_all(self, inbox: Inbox, deliver: Deliver, dismissed: asyncio.Event | None) -> None:
+        while True:
+            items = self._of_trusted(await inbox.take())
+            if not items:
+                continue
+            if dismissed is not None and items[0].dismisses:
+                dismissed.set()
+                continue
+            try:
+                was_taken = await deliver("\n\n".join(item.text for item in items), items[0].peer)
+            except BridleError as error:
+                log.warning("a message from %s could not be delivered: %s", items[0].peer, error)
+                continue
+            if not was_taken:
+                log.warning("a message from %s was rejected", items[0].peer)

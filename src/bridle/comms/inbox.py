@@ -87,6 +87,8 @@ class ReceivedMessage(Struct, frozen=True):
     id: str
     kind: Kind
     size_bytes: int = 0
+    key: bytes = b""
+    """The peer's public key; empty for a peer in this process."""
 
     @property
     def text(self) -> str:
