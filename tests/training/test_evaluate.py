@@ -89,7 +89,7 @@ def test_a_change_that_was_not_asked_for_is_wrong(tmp_path: Path) -> None:
 def test_the_orders_are_well_formed() -> None:
     orders = read_orders(sorted(EVAL.glob("*.jsonl")), [], 0)
 
-    assert len(orders) == 420
+    assert len(orders) == 540
     assert len({order["id"] for order in orders}) == len(orders)
     assert {order["family"] for order in orders} == FAMILIES
     assert all(order["turns"] and order["check"] for order in orders)

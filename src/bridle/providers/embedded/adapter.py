@@ -7,7 +7,7 @@ from pathlib import Path
 from bridle.providers.embedded.weights import is_present
 
 ADAPTER_FILE = Path(__file__).with_name("smollm2-135m-adapter.gguf")
-ADAPTER_SHA256 = "af855f0d40542e992e446f0d72a16cb0a77538da1475b9f52438045ab79c20be"
+ADAPTER_SHA256 = "3cb24866845917359035523429e88d9dc9293e548bc4617e02ea91c9ef03a0ff"
 
 
 def adapter_problem(models_dir: Path, adapter: Path = ADAPTER_FILE) -> str:
