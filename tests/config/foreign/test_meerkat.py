@@ -101,6 +101,11 @@ def test_null_deletes_a_key_or_a_table():
     }
 
 
+@pytest.mark.parametrize("name", ["agent", "comms", "limits", "providers", "store", "tools"])
+def test_null_for_a_key_that_bridle_has_deletes_this_one_only(name: str):
+    assert translate({name: None}).tree == {name: None}
+
+
 def test_max_tokens_wins_over_that_of_the_agent():
     given = {"max_tokens": 2048, "agent": {"max_tokens_per_turn": 16384}}
 

@@ -116,6 +116,9 @@ MAPPED: dict[str, Mapped] = {
 }
 """Keys that have another name here."""
 
+OURS = ConfigFile.__struct_fields__
+"""Bridle's own tables and keys, some of which Meerkat has, too: null deletes these."""
+
 SAME = ("retry", "limits.max_duration", "comms.address", "hooks")
 """Keys and tables that mean the same here."""
 
@@ -193,7 +196,11 @@ def _leaves(value: Any, path: KeyNames) -> Iterator[tuple[KeyNames, Any]]:
     elif isinstance(value, dict) and value and len(path) < MAX_DEPTH and not _why_left_out(path, value):
         for key, inner in value.items():
             yield from _leaves(inner, (*path, key))
-    elif value is None and (below := [other for other in MAPPED if other.startswith(f"{name}.")]):
+    elif (
+        value is None
+        and name not in OURS
+        and (below := [key for key in MAPPED if key.startswith(f"{name}.")])
+    ):
         yield from ((tuple(other.split(".")), None) for other in below)
     elif path:
         yield path, value
