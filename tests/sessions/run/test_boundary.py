@@ -8,7 +8,7 @@ import pytest
 from bridle.core.budget import Limits
 from bridle.core.errors import ConfigError
 from bridle.core.ids import SessionId
-from bridle.core.protocol import MessageAdded, RunEnded
+from bridle.core.protocol import ApprovalRequested, MessageAdded, RunEnded
 from bridle.sessions.run.boundary import MAX_PEER_MESSAGES
 from tests.sessions.stage import Play, SmallTool, Stage, call, says
 
@@ -90,3 +90,16 @@ async def test_peers_cannot_keep_a_run_going_for_ever(more: int):
         assert isinstance(ended, RunEnded)
         assert (ended.outcome, ended.turns) == ("completed", MAX_PEER_MESSAGES + 1)
         assert len(await heard(stage)) == MAX_PEER_MESSAGES
+
+
+async def test_a_peer_does_not_keep_a_run_going_that_a_denial_ends():
+    change = SmallTool("change", lambda text: "changed", access="write")
+    play = Play(says("", call("a", "change")), says("never said"))
+    async with Stage(play, tools=[PEER_SEND, change], peers=Chatter("go on")) as stage:
+        run_id = await stage.prompt("hi", approve_each=True)
+        await stage.until(ApprovalRequested)
+        await stage.decide("a", "deny")
+        ended = await stage.service.wait(stage.session, run_id)
+
+        assert (ended.outcome, ended.text, ended.turns) == ("completed", "", 1)
+        assert await heard(stage) == []

@@ -187,13 +187,14 @@ class Boundary:
     def decide(self) -> list[Input]:
         """Return whether there is another turn; an empty list means that something must finish first."""
         kit = self._kit
-        has_news = self._take_in()
+        is_denied = kit.run.options.approve_each and kit.run.has_denial
+        has_news = self._take_in(from_peers=not is_denied)
         for level in kit.budget.new_warnings(kit.now_s()):
             kit.journal.stage(BudgetWarned(level.kind, level.used, level.limit))
         if has_news:
             self._has_passed = False  # the model may change what was checked
             return [self._go_on(more=True)]
-        if kit.run.options.approve_each and kit.run.has_denial:
+        if is_denied:
             return [OVER]
         reply = kit.run.replied
         has_calls = reply is not None and bool(reply.message.calls)
@@ -204,14 +205,14 @@ class Boundary:
             return Drained(stop=exhausted(self._kit, spent))
         return Drained(more=more)
 
-    def _take_in(self) -> bool:
+    def _take_in(self, *, from_peers: bool) -> bool:
         """Add steering and the messages of peers to the conversation; returns whether there were any."""
         journal = self._kit.journal
         waiting = [item for item in journal.session.known.queue if item.delivery == "steer"]
         for item in waiting:
             tokens = estimate_message(item.message)
             journal.stage(MessageAdded(item.message, item.source or "steer", tokens, item.item_id))
-        return self._take_from_peers() or bool(waiting)
+        return (from_peers and self._take_from_peers()) or bool(waiting)
 
     @property
     def _peers(self) -> PeerMessages | None:
