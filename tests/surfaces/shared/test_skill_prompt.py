@@ -5,7 +5,7 @@ import pytest
 from bridle.core.errors import UsageError
 from bridle.core.messages import Media
 from bridle.core.skill import Skill
-from bridle.surfaces.shared.skill_prompt import expand, expand_in, mention_images, read_images
+from bridle.surfaces.shared.skill_prompt import expand, expand_in, mention_images, read_image, read_images
 
 SKILLS = (
     Skill("inner", "Think.", "/w/inner.md", "user", user_invocable=False),
@@ -112,6 +112,24 @@ def test_an_image_that_cannot_be_read_is_an_error(tmp_path: Path):
         with pytest.raises(UsageError) as caught:
             read_images(f"see @{name}", str(tmp_path))
         assert str(caught.value).startswith(problem)
+
+
+@pytest.mark.parametrize("link", ["logo.png", "pictures"])
+def test_a_link_of_a_project_sends_no_image_from_elsewhere(tmp_path: Path, link: str):
+    project, private = tmp_path / "project", tmp_path / "private"
+    project.mkdir()
+    private.mkdir()
+    (private / "logo.png").write_bytes(PNG)
+    (project / "own.png").write_bytes(PNG)
+    (project / "again.png").symlink_to("own.png")
+    (project / link).symlink_to(private if link == "pictures" else private / "logo.png")
+    name = "pictures/logo.png" if link == "pictures" else link
+
+    with pytest.raises(UsageError, match="leads out of the folder"):
+        read_images(f"@{name}", str(project))
+    with pytest.raises(UsageError, match="leads out of the folder"):
+        read_image(str(project / name), str(project))
+    assert len(read_images(f"@again.png @{private}/logo.png @../private/logo.png", str(project))) == 3
 
 
 def test_dropped_images_are_mentioned(tmp_path: Path):

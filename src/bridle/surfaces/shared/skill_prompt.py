@@ -73,9 +73,11 @@ def read_images(prompt: str, cwd: str) -> tuple[Media, ...]:
 
 
 def read_image(path: str, cwd: str) -> Media:
-    """Read an image file; raises UsageError."""
+    """Read an image file; raises UsageError, also for a link of the working folder that leads out of it."""
     file = Path(cwd, os.path.expanduser(path))
     try:
+        if _leads_out(file, cwd):
+            raise UsageError(f"{path} is a link that leads out of the folder", hint="name the file itself")
         if not stat.S_ISREG(file.stat().st_mode):
             raise UsageError(f"{path} is not a file")
         with file.open("rb") as opened:
@@ -84,6 +86,12 @@ def read_image(path: str, cwd: str) -> Media:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError:
         raise UsageError(f"{path!r} is not a path") from None
+
+
+def _leads_out(file: Path, cwd: str) -> bool:
+    """Return whether a file is named below a folder and lies elsewhere: a stranger may have made the link."""
+    is_below = Path(os.path.abspath(file)).is_relative_to(os.path.abspath(cwd))
+    return is_below and not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(cwd))
 
 
 def mention_images(pasted: str) -> str:
