@@ -418,7 +418,7 @@ async def test_a_start_that_fails_leaves_nothing(
         with pytest.raises(ToolError):
             await start(python=str(path))
 
-    assert descriptors() == before
+    assert descriptors() <= before  # what ended before may be closed meanwhile
 
 
 @pytest.mark.parametrize("kind", ["none"])
@@ -432,7 +432,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(
         async with asyncio.timeout(0.3):
             await start(python=str(path), environ=marked.environ)
 
-    assert descriptors() == before
+    assert descriptors() <= before  # what ended before may be closed meanwhile
     assert is_gone(marked)
 
 
@@ -452,7 +452,7 @@ async def test_a_closed_kernel_leaves_nothing(start: StartKernel, kind: SandboxK
     await stage.kernel.close()
 
     assert found >= 2
-    assert descriptors() == before
+    assert descriptors() <= before  # what ended before may be closed meanwhile
     assert is_gone(marked)
 
 
