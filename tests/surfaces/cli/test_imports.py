@@ -167,6 +167,7 @@ def test_crush(bridle: Bridle, user: Path):
     (own / "skills/sums").mkdir(parents=True)
     (own / "skills/sums/SKILL.md").write_text("---\nname: sums\ndescription: Sums\n---\nAdd.\n")
     (own / "crushrc").write_text("mcp add x\n")
+    (bridle.project / "crush.json").rename(own / "crush.json")
 
     done = bridle("import", "crush")
 
@@ -184,13 +185,39 @@ def test_crush(bridle: Bridle, user: Path):
     assert not [path for path, data in tree(bridle.home).items() if KEY.encode() in data]
 
 
+def test_a_project_of_crush_brings_no_programs_and_allows_nothing(bridle: Bridle, user: Path):
+    (bridle.project / "crush.json").write_text(
+        json.dumps(
+            {
+                "mcp": {"evil": {"type": "stdio", "command": "./evil.sh"}},
+                "permissions": {"allowed_tools": ["edit"]},
+                "lsp": {"evil": {"command": "./evil.sh", "filetypes": ["go"]}},
+                "options": {"disabled_tools": ["bash"]},
+            }
+        )
+    )
+    (user / "skills/told").mkdir(parents=True)
+    (user / "skills/told/SKILL.md").write_text("---\nname: told\ndescription: Mine\n---\nMine.\n")
+    (bridle.project / "skills").symlink_to(user / "skills")
+
+    done = bridle("import", "crush")
+
+    assert table(done)["rules"] == ["1", "0", "1"]
+    assert table(done)["servers"] == ["0", "0", "1"]
+    assert table(done)["settings"] == ["0", "0", "1"]
+    assert "skills" not in table(done)
+    assert "evil" not in (bridle.home / "config.toml").read_text()
+
+
 def test_models_and_language_servers_of_crush(bridle: Bridle, user: Path):
     state = user / ".local/share/crush/crush.json"
     state.parent.mkdir(parents=True)
     chosen = {"provider": "anthropic", "model": "claude-sonnet-5", "think": True}
     state.write_text(json.dumps({"models": {"large": chosen}}))
     gopls = {"command": "gopls", "args": ["-v"], "filetypes": ["go", ".mod"], "env": {"A": "1", "B": "$HOME"}}
-    (bridle.project / "crush.json").write_text(
+    own = user / ".config/crush/crush.json"
+    own.parent.mkdir(parents=True)
+    own.write_text(
         json.dumps(
             {
                 "models": {

@@ -15,6 +15,7 @@ All other keys are named as left out.
 A `crushrc` is a program: it is not run, so its settings are unknown.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ from bridle.config.foreign.findings import (
     MAX_ENTRIES,
     Finding,
     FoundRule,
+    FoundServer,
     FoundSetting,
     FoundSkill,
     NotImported,
@@ -35,7 +37,7 @@ from bridle.config.foreign.findings import (
     get_texts,
     read_json,
 )
-from bridle.config.foreign.servers import found_servers
+from bridle.config.foreign.servers import NOT_OF_A_PROJECT, found_servers
 from bridle.config.server_keys import LspSettings
 from bridle.config.toml_document import key_text
 from bridle.config.validation import one_line, problems
@@ -71,10 +73,10 @@ ELSEWHERE = {
 _VARIABLE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::[-?][^}]*)?\}|(?P<bare>[A-Za-z_]\w*))")
 
 
-def findings(state: Path, folders: tuple[Path, ...]) -> Iterator[Finding]:
+def findings(state: Path, own: Path, project: Path) -> Iterator[Finding]:
     """Yield what the settings of a user and a project hold; the first of those that come twice. Blocks."""
     seen: set[tuple[str, ...]] = set()
-    for finding in _findings(state, folders):
+    for finding in _findings(state, own, project):
         if isinstance(finding, FoundSetting) and finding.path in seen:
             shown = "" if isinstance(finding.value, dict) else f"{finding.value}: "
             yield NotImported("setting", key_text(finding.path), f"{shown}Crush has another value for it")
@@ -84,18 +86,33 @@ def findings(state: Path, folders: tuple[Path, ...]) -> Iterator[Finding]:
         yield finding
 
 
-def _findings(state: Path, folders: tuple[Path, ...]) -> Iterator[Finding]:
+def _findings(state: Path, own: Path, project: Path) -> Iterator[Finding]:
     yield from catch_errors("setting", state.name, _chosen(state))
-    for folder in folders:
+    for folder in (own, project):
         for name in CONFIG_NAMES:
-            yield from catch_errors("setting", name, _settings(folder / name))
+            found = catch_errors("setting", name, _settings(folder / name))
+            yield from found if folder == own else map(_without_powers, found)
         for name in PROGRAMS:
             if (folder / name).is_file():
                 yield NotImported(
                     "setting", name, "it is a program and was not run; add its servers with bridle mcp add"
                 )
-        for inside in folders_with(folder / "skills", SKILL_FILE):
-            yield FoundSkill(inside.name, folder=inside)
+        if Path(os.path.realpath(folder / "skills")).is_relative_to(os.path.realpath(folder)):
+            for inside in folders_with(folder / "skills", SKILL_FILE):
+                yield FoundSkill(inside.name, folder=inside)
+
+
+def _without_powers(finding: Finding) -> Finding:
+    """Leave out what a project must not bring into the user's settings: programs, and rules that allow."""
+    match finding:
+        case FoundServer(name=name):
+            return NotImported("server", name, NOT_OF_A_PROJECT)
+        case FoundRule(action="allow", written=written):
+            return NotImported("rule", written, "only a file of yours may allow it")
+        case FoundSetting(path=("lsp", *_)):
+            return NotImported("setting", key_text(finding.path), "only a file of yours may add it")
+        case _:
+            return finding
 
 
 def _chosen(state: Path) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from bridle.config.foreign.findings import (
     folders_with,
     get_table,
 )
-from bridle.config.foreign.servers import found_servers
+from bridle.config.foreign.servers import NOT_OF_A_PROJECT, found_servers
 from bridle.config.keys import ConfigFile
 from bridle.config.textfile import read_text
 from bridle.config.toml_document import key_text, parse_toml
@@ -124,7 +124,6 @@ SAME = ("retry", "limits.max_duration", "comms.address", "hooks")
 
 PERSONAL = ("comms", "http", "providers")
 """Tables that a project's file cannot set: they decide where data goes and who can connect."""
-NOT_OF_A_PROJECT = "only a file of yours may add it; a project names its servers in .mcp.json"
 
 _PROMPT = "instructions belong to an agent: see bridle agents"
 _SESSION = "a session turns tools off: with enable_builtins and enable_shell"

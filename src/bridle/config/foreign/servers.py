@@ -18,6 +18,7 @@ from bridle.config.mcp import entry_fault, url_problem
 from bridle.config.server_keys import McpServerSettings, McpSettings
 from bridle.config.validation import build, one_line, problems
 
+NOT_OF_A_PROJECT = "only a file of yours may add it; a project names its servers in .mcp.json"
 _REFERENCE = re.compile(r"(?:(?:Bearer|Basic|Token) )?(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token) ", re.IGNORECASE)
 _SECRET_NAME = re.compile(r"key|token|secret|passw|auth|cookie|cred|private|dsn|pat$", re.IGNORECASE)

@@ -197,7 +197,7 @@ def import_crush(args: argparse.Namespace, console: Console) -> int:
         folder,
         crush.sources,
         crush.read,
-        lambda: crush_settings.findings(state, (own, folder)),
+        lambda: crush_settings.findings(state, own, folder),
         cwd=str(folder),
     )
     return _import(program, args, console)
