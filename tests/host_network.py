@@ -1,7 +1,7 @@
-"""Whose turn it is with the interfaces of this machine.
+"""Locks on the network addresses of this machine.
 
-Chromium breaks off all requests when an address of the machine appears or goes. Tests that look at a page
-keep the addresses as they are, and those that make a bridge wait until nobody looks at a page.
+Chromium aborts all requests when an address of the machine is added or removed. Browser tests hold a shared
+lock while they run; a test that adds or removes a bridge takes the lock exclusively.
 """
 
 import fcntl
@@ -16,14 +16,14 @@ _FOLDER = Path(tempfile.gettempdir())
 
 @contextmanager
 def addresses_change() -> Iterator[None]:
-    """Wait until no test needs the addresses as they are, and let none begin meanwhile."""
+    """Wait until no browser test is running, and hold new ones back."""
     with _locked("gate", fcntl.LOCK_EX), _locked("use", fcntl.LOCK_EX):
         yield
 
 
 @contextmanager
 def addresses_stay() -> Iterator[None]:
-    """Keep the addresses as they are; whoever wants to change them goes first."""
+    """Prevent changes to the addresses; a test that is already waiting to change them goes first."""
     with ExitStack() as stack:
         with _locked("gate", fcntl.LOCK_SH):
             stack.enter_context(_locked("use", fcntl.LOCK_SH))

@@ -48,7 +48,7 @@ async def left(word: str) -> list[int]:
     """Return the processes with the word that do not end; killed ones may take a moment on a busy machine."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_S):
-            while marked(word):  # noqa: ASYNC110  the end of a process that is not ours wakes nobody
+            while marked(word):  # noqa: ASYNC110  only a child's exit can be awaited
                 await asyncio.sleep(0.02)
     return marked(word)
 

@@ -830,7 +830,7 @@ async def test_closing_ends_a_guest_that_resists(start_other: StartKernel):
     await stage.kernel.close()
 
     async with asyncio.timeout(PATIENCE_S):
-        while os.path.exists(f"/proc/{pid}"):  # noqa: ASYNC110  its end wakes nobody
+        while os.path.exists(f"/proc/{pid}"):  # noqa: ASYNC110  its exit cannot be awaited here
             await asyncio.sleep(0.01)
     assert len(os.listdir("/proc/self/fd")) < before
 

@@ -252,6 +252,23 @@ def _add_changing(group: Commands) -> None:
         "--messages", metavar="N", type=int, help="only the first N messages, as the model gets them"
     )
 
+    _add_configure(group)
+    _add_label(group)
+
+    rename = add_command(group, "rename", "session_commands:rename", "rename a session")
+    add_session_argument(rename)
+    rename.add_argument("title", metavar="TITLE", help="the new title")
+
+    archive = add_command(group, "archive", "session_commands:archive", "archive a session")
+    add_session_argument(archive)
+    archive.add_argument("--undo", action="store_true", help="restore it")
+
+    delete = add_command(group, "delete", "session_commands:delete", "permanently delete a session")
+    add_session_argument(delete)
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_configure(group: Commands) -> None:
     configure = add_command(
         group,
         "configure",
@@ -278,6 +295,8 @@ def _add_changing(group: Commands) -> None:
     )
     add_json_flag(configure)
 
+
+def _add_label(group: Commands) -> None:
     label = add_command(
         group,
         "label",
@@ -292,18 +311,6 @@ def _add_changing(group: Commands) -> None:
         "--remove", action="append", default=[], metavar="NAME", help="remove this label (repeatable)"
     )
     add_json_flag(label)
-
-    rename = add_command(group, "rename", "session_commands:rename", "rename a session")
-    add_session_argument(rename)
-    rename.add_argument("title", metavar="TITLE", help="the new title")
-
-    archive = add_command(group, "archive", "session_commands:archive", "archive a session")
-    add_session_argument(archive)
-    archive.add_argument("--undo", action="store_true", help="restore it")
-
-    delete = add_command(group, "delete", "session_commands:delete", "permanently delete a session")
-    add_session_argument(delete)
-    delete.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _add_checking(group: Commands) -> None:

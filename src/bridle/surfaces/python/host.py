@@ -41,7 +41,7 @@ _BUDGET = re.compile(
 class SharedBudget:
     """What a session may spend, and the shares of it that its child sessions get.
 
-    What they have used is read from their records, so it counts whoever started their runs.
+    Usage is read from their records, so runs that other clients started count too.
     """
 
     def __init__(
