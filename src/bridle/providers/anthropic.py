@@ -99,6 +99,8 @@ class CloudAnthropicProvider(AnthropicProvider):
     """Streams replies of Claude from a cloud, where the address names the model."""
 
     version: ClassVar[str]
+    path: ClassVar[str]
+    """The path of requests, with a place for the model."""
     left_out: ClassVar[tuple[str, ...]] = ("model",)
     """Fields of the body that the address replaces."""
 
@@ -112,14 +114,11 @@ class CloudAnthropicProvider(AnthropicProvider):
         """Return no headers: requests are signed."""
         return {}
 
-    def path(self, model: str) -> str:
-        """Return the path of a model's requests."""
-        raise NotImplementedError
-
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta | ModelReply, None]:
         """Yield deltas as they arrive, then the whole reply; raises ProviderError."""
         params = request_params(request, self._params, _effort(request), takes_temperature=False)
-        endpoint = replace(self._endpoint, url=f"{self._endpoint.url}/{self.path(request.model)}")
+        path = self.path.format(quote(request.model, safe=":@"))
+        endpoint = replace(self._endpoint, url=f"{self._endpoint.url}/{path}")
 
         def body(asked: ModelRequest) -> dict[str, Any]:
             whole = wire_body(asked, params).items()
@@ -133,21 +132,15 @@ class BedrockProvider(CloudAnthropicProvider):
     """Streams replies of Claude from Amazon Bedrock."""
 
     version = "bedrock-2023-05-31"
+    path = "model/{}/invoke-with-response-stream"
     left_out = ("model", "stream")
-
-    def path(self, model: str) -> str:
-        """Return the path of a model's requests."""
-        return f"model/{quote(model, safe=':')}/invoke-with-response-stream"
 
 
 class VertexProvider(CloudAnthropicProvider):
     """Streams replies of Claude from Vertex AI of Google Cloud."""
 
     version = "vertex-2023-10-16"
-
-    def path(self, model: str) -> str:
-        """Return the path of a model's requests."""
-        return f"{quote(model, safe='@')}:streamRawPredict"
+    path = "{}:streamRawPredict"
 
 
 open_provider = AnthropicProvider.at
